@@ -15,7 +15,7 @@ use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::surt;
-use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
+use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
 use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, host, split};
@@ -347,7 +347,7 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The ranges of the line or its target that may be passwords.
     fn secrets(&self, text: &[u8]) -> Vec<Range<usize>> {
-        if self.batch.is_of_text { secrets_in_text(text) } else { secrets(text, false) }
+        secrets_of(text, false, self.batch.is_of_text)
     }
 
     /// Masks the passwords in the target of the line. `base` is where the target has its authority from, unless it is the line.

@@ -28,9 +28,7 @@ pub(crate) struct Observer<'a> {
     pub(crate) shown: &'a AlreadyShown,
     /// Counts of other schemes that the tally gets when the run is covered.
     pub(crate) scheme_counts: SchemeCounts,
-    /// Whether the lines are URLs in running text.
-    pub(crate) is_open: bool,
-    /// The counts that need a second look at each line.
+    /// The counts that need a second look at each line, and whether the lines are URLs in running text.
     pub(crate) wanted: WantedCounts,
     /// How the WHATWG parser judges lines, if it does.
     pub(crate) whatwg: Option<&'a WhatwgWanted>,
@@ -46,7 +44,6 @@ impl<'a> Observer<'a> {
             tally,
             shown,
             scheme_counts: SchemeCounts::default(),
-            is_open: false,
             wanted: options.wanted(),
             whatwg: options.whatwg.as_ref(),
             parsed: Parsed::default(),

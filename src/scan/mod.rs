@@ -228,7 +228,7 @@ impl LineSink for Observer<'_> {
         }
         if let Some(first) = stripes.next() {
             let place = first.place;
-            let search = Search::new(self.tally, (self.shown, self.is_open), place, in_bulk);
+            let search = Search::new(self.tally, (self.shown, self.wanted.is_of_text), place, in_bulk);
             search.look_in(self.tally, &mut iter::once(first).chain(stripes));
         }
     }
@@ -240,7 +240,7 @@ impl LineSink for Observer<'_> {
 
     #[inline]
     fn line(&mut self, entry: &Line<'_>, line: &[u8], outcome: Option<&Outcome>) {
-        let entry = &Line { is_open: self.is_open, ..*entry };
+        let entry = &Line { is_open: self.wanted.is_of_text, ..*entry };
         match outcome {
             None => self.tally.blank += 1,
             Some(outcome) => self.observe_outcome(entry, line, outcome),

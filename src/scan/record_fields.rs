@@ -420,7 +420,7 @@ impl Lines {
             let (value, &(_, offset, line)) = (&self.text[start(field)..end - 1], field);
             let at = |unit| Place { offset: offset * unit, ..place };
             let number = || line;
-            let entry = Line { is_open: observer.is_open, ..Line::whole(at(1), &number, value) };
+            let entry = Line { is_open: observer.wanted.is_of_text, ..Line::whole(at(1), &number, value) };
             observer.observe_value(&entry, value, at(unit));
         }
         observer.tally.cover(Extent::of_bytes(place.input, 0, 0, 0));
@@ -525,8 +525,7 @@ impl<'a> Gathering<'a> {
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
-            observer.is_open = self.records.format.ends_at_delimiters();
-            observer.wanted.is_of_text = observer.is_open;
+            observer.wanted.is_of_text = self.records.format.ends_at_delimiters();
             let table = &lines.table;
             if n % 2 == 0 {
                 let scanners = &self.gatherer.scanners;

@@ -23,7 +23,7 @@ use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::named;
-use urlsift_grammar::password::{secrets, secrets_in_text};
+use urlsift_grammar::password::secrets_of;
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts::{Host, beginning, host};
 use urlsift_grammar::whatwg::{Url, parse};
@@ -519,8 +519,8 @@ fn has_secret(line: &[u8], is_of_text: bool, Host { name, port, .. }: &Host, ran
     let is_plain = port.is_none()
         && line[..name.start].ends_with(b"/")
         && !line[name.clone()].iter().fold(false, |any, byte| any | is_rare(byte));
-    let secrets = || if is_of_text { secrets_in_text(line) } else { secrets(line, false) };
-    !is_plain && secrets().iter().any(|secret| secret.start < range.end && range.start < secret.end)
+    let overlaps = |secret: &Range<usize>| secret.start < range.end && range.start < secret.end;
+    !is_plain && secrets_of(line, false, is_of_text).iter().any(overlaps)
 }
 
 /// Parses a port. Returns [`NO_PORT`] if the number is too large, and `None` if the text is empty or not a number.

@@ -11,7 +11,7 @@ use crate::place::Place;
 use urlsift_grammar::automaton::Rule;
 use urlsift_grammar::escape::MASK;
 use urlsift_grammar::latin1;
-use urlsift_grammar::password::{secrets, secrets_in_text, secrets_inside};
+use urlsift_grammar::password::{join, secrets_inside, secrets_of};
 use urlsift_grammar::uri_parts::beginning;
 use urlsift_grammar::whatwg::TwoHosts;
 
@@ -215,9 +215,7 @@ impl<'a> Line<'a> {
         let inside = |offset: u64| {
             usize::try_from(offset.saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
         };
-        let by_beginning =
-            if self.is_open && !cut { secrets_in_text(self.beginning) } else { secrets(self.beginning, cut) };
-        let by_beginning = by_beginning.into_iter().map(|range| {
+        let by_beginning = secrets_of(self.beginning, cut, self.is_open).into_iter().map(|range| {
             // A password that is still open at the end of a cut beginning is still open at the end of `text`.
             let open = cut && range.end == self.beginning.len();
             inside(range.start as u64)..if open { text.len() } else { inside(range.end as u64) }
@@ -235,14 +233,7 @@ impl<'a> Line<'a> {
             .map(|range| inside(start + range.start as u64)..inside(start + range.end as u64));
         let mut all: Vec<_> = by_beginning.chain(by_text).collect();
         all.retain(|range| !range.is_empty());
-        all.sort_by_key(|range| (range.start, range.end));
-        all.dedup_by(|next, kept| {
-            let overlap = next.start < kept.end;
-            if overlap {
-                kept.end = kept.end.max(next.end);
-            }
-            overlap
-        });
+        join(&mut all);
         all
     }
 }

@@ -41,10 +41,14 @@ pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
     SearchText::new(line, cut).map_or_else(Vec::new, |text| text.of_line())
 }
 
-/// Returns the ranges of a URL that may be passwords, if the URL may have ended inside one, as in running text. What follows the ":" of an
-/// authority is masked up to the end of the URL. Ports are not masked. If an "@" and a "/" follow, the mask ends at the "@".
+/// Does what [`secrets`] does, also for a URL in running text (`is_of_text`), which may have ended inside a password. What follows the ":" of
+/// an authority there is masked up to the end of the URL. Ports are not masked. If an "@" and a "/" follow, the mask ends at the "@".
 #[must_use]
-pub fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
+pub fn secrets_of(line: &[u8], cut: bool, is_of_text: bool) -> Vec<Range<usize>> {
+    if is_of_text && !cut { secrets_in_text(line) } else { secrets(line, cut) }
+}
+
+fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
     SearchText { is_open: true, ..SearchText::of(url) }.of_line()
 }
 
@@ -100,8 +104,11 @@ pub fn shows_password_of(text: &[u8], sources: &[&[u8]]) -> bool {
 #[must_use]
 pub fn shows_word_of(line: &[u8], secrets: &[Range<usize>], text: &[u8]) -> bool {
     let passwords = secrets.iter().map(|secret| &line[secret.clone()]).collect::<Vec<_>>().join(&b' ');
-    if passwords.is_empty() || passwords.len() > 512 {
-        return !passwords.is_empty();
+    if passwords.is_empty() {
+        return false;
+    }
+    if passwords.len() > 512 {
+        return true;
     }
     let [passwords, text] = [&passwords, text].map(<[u8]>::to_ascii_lowercase);
     let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
@@ -127,8 +134,13 @@ fn add_words(text: &[u8], cut: bool, secrets: &mut Vec<Range<usize>>, is_blank: 
         secrets.extend(secret.map(|secret| start + secret.start..start + secret.end));
         start = end + 1;
     }
-    secrets.sort_unstable_by_key(|secret| (secret.start, secret.end));
-    secrets.dedup_by(|next, kept| {
+    join(secrets);
+}
+
+/// Sorts ranges, and joins those that overlap.
+pub fn join(ranges: &mut Vec<Range<usize>>) {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|next, kept| {
         let overlap = next.start < kept.end;
         if overlap {
             kept.end = kept.end.max(next.end);

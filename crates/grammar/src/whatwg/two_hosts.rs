@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::escape::{Keep, MASK, mask, text};
 use crate::named;
-use crate::password::{secrets, secrets_in_text, shows_word_of};
+use crate::password::{secrets_of, shows_word_of};
 use crate::scheme::scheme_len;
 use crate::uri_parts::beginning;
 use crate::whatwg::hosts::{different_hosts, hosts_differ};
@@ -78,7 +78,7 @@ impl TwoHosts {
     /// differ then. `is_of_text` says that the line is a URL in running text.
     pub fn masked(self, line: &[u8], is_of_text: bool, base: Option<&Url>) -> Self {
         let beginning = beginning(line);
-        let secrets = if is_of_text { secrets_in_text(beginning) } else { secrets(beginning, false) };
+        let secrets = secrets_of(beginning, false, is_of_text);
         if secrets.is_empty() {
             return self;
         }
