@@ -79,7 +79,6 @@ def test_signals_stop_the_work(command: list[str], name: str) -> None:
     assert b"INCOMPLETE" in message and b"nothing was written to standard output" in message
 
 
-
 def test_ctrl_c_ends_a_command_that_has_nothing_to_save(command: list[str]) -> None:
     with subprocess.Popen([*command, "merge"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin

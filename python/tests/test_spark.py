@@ -295,10 +295,14 @@ def test_folders_and_patterns_of_a_store(spark: SparkSession, faulty: Faulty, tm
 def test_what_cannot_be_read_is_named(spark: SparkSession, files: list[str], faulty: Faulty, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.gz"
     damaged.write_bytes(gzip.compress(os.urandom(50_000).hex().encode())[:40_000])
+    # An archive larger than a split cannot be cut.
+    archive = tmp_path / "archive.zip"
+    archive.write_bytes(b"PK\3\4" + bytes(50_000))
     for filesystem in (None, faulty):
-        with pytest.warns(UserWarning, match="damaged.gz: "):
-            report = urlsift.spark.scan(spark, [files[0], str(damaged)], filesystem=filesystem)
-        assert not report.complete and len(report.failures) == 1
+        for bad, split_size in [(damaged, 256 << 20), (archive, 256 << 20), (archive, 10_000)]:
+            with pytest.warns(UserWarning, match=f"{bad.name}: "):
+                report = urlsift.spark.scan(spark, [files[0], str(bad)], filesystem=filesystem, split_size=split_size)
+            assert not report.complete and len(report.failures) == 1
     with pytest.raises(OSError, match="damaged.gz: "):
         urlsift.spark.scan(spark, damaged)
     for name in [str(tmp_path / "none"), f"file://{tmp_path}/none"]:
@@ -310,3 +314,5 @@ def test_what_cannot_be_read_is_named(spark: SparkSession, files: list[str], fau
         urlsift.spark.scan(spark, files, input_format="none")
     with pytest.raises(ValueError, match="no path"):
         urlsift.spark.scan(spark, [])
+    with pytest.raises(ValueError, match="split_size is 0"):
+        urlsift.spark.scan(spark, files, split_size=0)
