@@ -35,7 +35,7 @@ pub(crate) fn write<E>(
     full: Full<'_, E>,
 ) -> Result<(), E> {
     let cells = batch.cells(columns);
-    let mut lists = vec![(0, Vec::from("none")); columns.len()];
+    let mut lists = vec![SetTexts::default(); columns.len()];
     let has_text = columns.iter().any(|column| column.of == Type::Text);
     let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
         for ((column, cells), list) in columns.iter().zip(&cells).zip(&mut lists) {
@@ -87,26 +87,37 @@ fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
     blocks.iter().chain([&last]).map(n_special).sum::<usize>() == n_fields
 }
 
-/// Appends cell `n` as a field. Without `keep`, nothing in texts is escaped. `last` is a set and its text: most sets are the one before.
+/// The texts of sets, by their bits, as far as they were needed. No set has an empty text.
+#[derive(Clone, Default)]
+struct SetTexts(Vec<Vec<u8>>);
+
+impl SetTexts {
+    fn of(&mut self, names: &[&'static str], bits: u8) -> &[u8] {
+        if self.0.is_empty() {
+            self.0.resize(1 << u8::BITS, Vec::new());
+        }
+        let text = &mut self.0[usize::from(bits)];
+        if text.is_empty() {
+            push_list(text, of_set(names, bits));
+        }
+        text
+    }
+}
+
+/// Appends cell `n` as a field. Without `keep`, nothing in texts is escaped.
 fn push_field(
     out: &mut Vec<u8>,
     column: &Column,
     cells: &Cells<'_>,
     n: usize,
     keep: Option<Keep>,
-    last: &mut (u8, Vec<u8>),
+    texts_of_sets: &mut SetTexts,
 ) {
     let start = out.len();
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
         Cells::Names(names) => names.get(n).map(|name| push(out, name)),
-        Cells::Sets(names, sets) => sets[n].map(|bits| {
-            if last.0 != bits {
-                *last = (bits, Vec::new());
-                push_list(&mut last.1, of_set(names, bits));
-            }
-            out.extend_from_slice(&last.1);
-        }),
+        Cells::Sets(names, sets) => sets[n].map(|bits| out.extend_from_slice(texts_of_sets.of(names, bits))),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
         Cells::Defects(defects) => {
             defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
+use crate::at_once;
+
 #[cfg(feature = "scan")]
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -25,21 +27,11 @@ pub fn push(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Whether no byte needs an escape: all are printable ASCII, and none is a backslash. Up to 16 bytes are tested at once.
+/// Whether no byte needs an escape: all are printable ASCII, and none is a backslash.
 #[must_use]
 #[inline]
 pub fn is_plain(bytes: &[u8]) -> bool {
-    fn all<const N: usize>(bytes: &[u8; N]) -> bool {
-        bytes.iter().fold(true, |all, &byte| all & matches!(byte, b' '..=b'[' | b']'..=b'~'))
-    }
-    // The last bytes are tested together with some before them.
-    if let Some(last) = bytes.last_chunk::<16>() {
-        bytes.as_chunks::<16>().0.iter().all(all) && all(last)
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        all(first) && all(last)
-    } else {
-        bytes.iter().all(|byte| all(&[*byte]))
-    }
+    at_once::all(bytes, |byte| matches!(byte, b' '..=b'[' | b']'..=b'~'))
 }
 
 fn push_plain(out: &mut String, bytes: &[u8]) {

@@ -4,8 +4,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use crate::at_once;
 use crate::hex::hex_byte;
-use crate::labels::word_before;
 use crate::named;
 use crate::whatwg::{domain_to_ascii, is_forbidden_in_domain, is_number, percent_decode};
 
@@ -150,19 +150,10 @@ pub fn unchanged(host: &[u8]) -> Option<&[u8]> {
     (is_plain(host) || classes(host) & (UPPER | OTHER) == 0).then(|| without_dot(host))
 }
 
-/// Whether a host consists of lower-case letters, digits, "-" and ".", as most do, and has 8 bytes at least. It tests 8 bytes at once.
+/// Whether a host consists of lower-case letters, digits, "-" and ".", as most do.
 #[inline]
 fn is_plain(host: &[u8]) -> bool {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    // The top bit of each byte of ASCII that is `first` or a later one.
-    let from = |word: u64, first: u8| (word & LOW) + u64::from_le_bytes([0x80 - first; 8]);
-    let is_plain = |end: usize| {
-        let word = word_before(host, end);
-        let letters = from(word, b'a') & !from(word, b'z' + 1);
-        let others = from(word, b'-') & !from(word, b'9' + 1) & !(from(word, b'/') & !from(word, b'/' + 1));
-        !(letters | others) & !LOW == 0 && word & !LOW == 0
-    };
-    host.len() >= 8 && (8..host.len()).step_by(8).all(is_plain) && is_plain(host.len())
+    at_once::all(host, |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9') && byte != b'/')
 }
 
 fn without_dot(name: &[u8]) -> &[u8] {

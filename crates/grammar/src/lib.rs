@@ -29,6 +29,7 @@ pub mod latin1;
 pub mod component;
 pub mod escape;
 pub mod hex;
+mod at_once;
 pub mod scheme;
 pub mod password;
 pub mod uri_parts;
@@ -42,7 +43,7 @@ pub mod resolve;
 #[cfg(feature = "whatwg")]
 pub mod whatwg;
 pub mod keys;
-#[cfg(feature = "scan")]
+#[cfg(any(feature = "scan", feature = "keys"))]
 mod labels;
 #[cfg(feature = "scan")]
 mod suffix_table;

@@ -60,7 +60,7 @@ pub fn split(line: &[u8]) -> Parts {
 
 /// The length of the scheme. The usual ones are found at a glance.
 #[inline]
-fn scheme_end(line: &[u8]) -> Option<usize> {
+pub(crate) fn scheme_end(line: &[u8]) -> Option<usize> {
     match line {
         [b'h', b't', b't', b'p', b':', ..] => Some(4),
         [b'h', b't', b't', b'p', b's', b':', ..] => Some(5),

@@ -3,6 +3,7 @@
 use memchr::{memchr, memchr2_iter};
 
 use crate::Grammar;
+use crate::at_once;
 use crate::automaton::State;
 use crate::hex::hex_byte;
 use crate::resolve::finish_path;
@@ -41,21 +42,26 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
 #[must_use]
 pub fn is_plain(line: &[u8]) -> bool {
     let Some(Host { name, port: None, end }) = host(line) else { return false };
-    let is_plain_byte = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
     let rest = &line[end..];
+    let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
     matches!(&line[..name.start], b"http://" | b"https://")
         && rest.first() == Some(&b'/')
-        && line[name].iter().fold(true, |all, byte| all & is_plain_byte(byte))
-        && memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
-            [b'%', high, low, ..] => {
-                !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
-                    && hex_byte(&[high, low]).is_some_and(|byte| !is_unreserved(byte))
-            }
-            [b'%', ..] => false,
-            // A dot that begins a segment may make a dot-segment.
-            [_] | [_, b'.' | b'/' | b'?' | b'#', ..] => rest[at - 1] != b'/',
-            _ => true,
-        })
+        && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'))
+        && (!at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest))
+}
+
+/// Whether all escapes are canonical, and no segment can be a dot-segment.
+fn keeps_escapes_and_segments(path: &[u8]) -> bool {
+    memchr2_iter(b'%', b'.', path).all(|at| match path[at..] {
+        [b'%', high, low, ..] => {
+            !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
+                && hex_byte(&[high, low]).is_some_and(|byte| !is_unreserved(byte))
+        }
+        [b'%', ..] => false,
+        // A dot that begins a segment may make a dot-segment.
+        [_] | [_, b'.' | b'/' | b'?' | b'#', ..] => path[at - 1] != b'/',
+        _ => true,
+    })
 }
 
 /// Replaces the contents of `out` by the canonical form of a line that RFC 3986 accepts.

@@ -7,12 +7,14 @@ use std::net::Ipv4Addr;
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
-use memchr::memchr;
+use memchr::{memchr, memchr2, memchr2_iter};
 
+use crate::at_once;
 use crate::hex::hex_byte;
 use crate::keys::idna2003;
 use crate::keys::java_escapes::{push_escaped, unescape};
 use crate::keys::session_ids::{may_end_in_id, strip_from_path, strip_from_query};
+use crate::labels::{Tail, Tails};
 use crate::scheme::SCHEME_BYTES;
 use crate::uri_parts::find_delimiter;
 
@@ -244,51 +246,72 @@ fn name_and_value(argument: &[u8]) -> (&[u8], Option<&[u8]>) {
 }
 
 /// The largest number of arguments that are sorted without an allocation.
-const PLAIN_ARGUMENTS: usize = 32;
+const PLAIN_ARGUMENTS: usize = 16;
 
 /// Does the same as [`push_any`] for a plain line: http, https, ftp or no scheme. Its host is no address and has letters, digits, "-", "+"
-/// and single dots. Its path and query are visible ASCII without an escaped "%", empty segments, segments that begin with a dot, and
-/// session ids. `None` if the line is not plain. `out` may then have gained bytes.
+/// and single dots. Its port is a short number. Its path and query are visible ASCII without an escaped "%", empty segments, segments that
+/// begin with a dot, and session ids. `None` if the line is not plain. `out` may then have gained bytes.
 #[inline]
 pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    if line.starts_with(b"filedesc") || line.starts_with(b"warcinfo") {
+    if ["filedesc", "warcinfo", "dns:"].iter().any(|other| line.starts_with(other.as_bytes())) {
         return None;
     }
-    let schemes = [&b"http://"[..], b"https://", b"ftp://"];
-    let rest = schemes.iter().find_map(|scheme| line.strip_prefix(*scheme)).unwrap_or(line);
+    let schemes = [(&b"http://"[..], &b"80"[..]), (b"https://", b"443"), (b"ftp://", b"")];
+    let known = schemes.iter().find_map(|(scheme, port)| Some((line.strip_prefix(*scheme)?, *port)));
+    let (mut rest, default_port) = known.unwrap_or((line, b"80"));
+    if !default_port.is_empty() {
+        let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
+        rest = &rest[slashes..];
+    }
     let (host, rest) = rest.split_at(find_delimiter(rest, 0, |_| true));
-    let has_name = host.iter().any(|byte| !matches!(byte, b'0'..=b'9' | b'.'));
-    // The bytes of schemes are letters, digits, "+", "-" and ".".
-    let is_plain = host.iter().fold(true, |all, &byte| all & SCHEME_BYTES[usize::from(byte)]);
-    if !has_name || !is_plain || !matches!(rest, [] | [b'/' | b'?' | b'#', ..]) {
+    let (port, rest) = match rest {
+        [b':', behind @ ..] => behind.split_at(find_delimiter(behind, 0, |_| true)),
+        _ => (&b""[..], rest),
+    };
+    // The bytes of schemes are these, capitals and "+".
+    let is_lower_case = at_once::all(host, |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9'));
+    let is_plain = (is_lower_case
+        || host.iter().fold(true, |all, byte| all & SCHEME_BYTES[usize::from(*byte)]))
+        && !at_once::all(host, |byte| matches!(byte, b'0'..=b'9' | b'.'))
+        && (port.is_empty() || matches!(port, [b'1'..=b'9', ..]) && port.len() < 9)
+        && port.iter().all(u8::is_ascii_digit)
+        && matches!(rest, [] | [b'/' | b'?' | b'#', ..]);
+    if !is_plain {
         return None;
     }
+    let start = out.len();
     out.reserve(line.len() + 1);
-    for label in without_www(host).rsplit(|&byte| byte == b'.') {
-        if label.is_empty() {
+    let name = without_www(host);
+    for Tail { start, label_end, .. } in Tails::of(name) {
+        if start == label_end {
             return None;
         }
-        out.extend(label.iter().map(u8::to_ascii_lowercase));
+        out.extend_from_slice(&name[start..label_end]);
         out.push(b',');
     }
-    *out.last_mut()? = b')';
-    let rest = &rest[..memchr(b'#', rest).unwrap_or(rest.len())];
-    let (path, query) = rest.split_at(memchr(b'?', rest).unwrap_or(rest.len()));
-    push_plain_path(path, out)?;
-    match query {
-        [_, query @ ..] if !query.is_empty() => push_plain_query(query, out),
-        _ => Some(()),
+    out.pop();
+    if !port.is_empty() && port != default_port {
+        out.push(b':');
+        out.extend_from_slice(port);
     }
+    out.push(b')');
+    let (path, query) = rest.split_at(memchr2(b'?', b'#', rest).unwrap_or(rest.len()));
+    push_plain_path(path, out)?;
+    let query = &query[..memchr(b'#', query).unwrap_or(query.len())];
+    let at = out.len();
+    if query.len() > 1 {
+        push_plain_text(query, out)?;
+    }
+    at_once::make_lower_case(&mut out[start..]);
+    if query.len() > 1 { sort_plain_query(out, at + 1) } else { Some(()) }
 }
 
 fn push_plain_path(path: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
     push_plain_text(path, out)?;
     let path = &out[start..];
-    // Without a branch for each segment.
-    let pairs = path.iter().zip(path.iter().skip(1));
-    let is_rare = |(&byte, &next): (&u8, &u8)| byte == b'/' && matches!(next, b'/' | b'.') || byte == b'(';
-    if pairs.fold(false, |any, pair| any | is_rare(pair)) || path.last() == Some(&b'(') {
+    let is_rare = |byte, next| byte == b'/' && matches!(next, b'/' | b'.') || byte == b'(';
+    if at_once::any_pair(path, is_rare) || path.last() == Some(&b'(') {
         return None;
     }
     match path {
@@ -299,23 +322,29 @@ fn push_plain_path(path: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn push_plain_query(query: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    out.push(b'?');
-    let start = out.len();
-    push_plain_text(query, out)?;
-    let (mut arguments, mut n, mut at) = ([(0, 0); PLAIN_ARGUMENTS], 0, start);
-    for argument in out[start..].split(|&byte| byte == b'&') {
-        *arguments.get_mut(n).filter(|_| !may_end_in_id(argument))? = (at, at + argument.len());
-        at += argument.len() + 1;
-        n += 1;
+/// Sorts the arguments of the query that begins at `start` of `out`, in lower case; `None` if there are too many, or if one may end in a session id.
+fn sort_plain_query(out: &mut Vec<u8>, start: usize) -> Option<()> {
+    // Where each argument begins, its name ends, and it ends.
+    let (mut arguments, mut n) = ([(0, 0, 0); PLAIN_ARGUMENTS], 0);
+    let (mut begin, mut name_end) = (start, None);
+    let marks = memchr2_iter(b'&', b'=', &out[start..]).map(|mark| start + mark);
+    for mark in marks.chain([out.len()]) {
+        if out.get(mark) == Some(&b'=') {
+            name_end = name_end.or(Some(mark));
+            continue;
+        }
+        *arguments.get_mut(n).filter(|_| !may_end_in_id(&out[begin..mark]))? =
+            (begin, name_end.unwrap_or(mark), mark);
+        (begin, name_end, n) = (mark + 1, None, n + 1);
     }
     let arguments = &mut arguments[..n];
-    let key = |&(start, end): &(usize, usize)| name_and_value(&out[start..end]);
+    // As `name_and_value`, where a missing "=" is a missing value.
+    let key = |&(begin, name_end, end): &(usize, usize, usize)| (&out[begin..name_end], &out[name_end..end]);
     if !arguments.is_sorted_by(|first, second| key(first) <= key(second)) {
         arguments.sort_unstable_by(|first, second| key(first).cmp(&key(second)));
         let end = out.len();
-        for &(start, end) in &*arguments {
-            out.extend_from_within(start..end);
+        for &(begin, _, end) in &*arguments {
+            out.extend_from_within(begin..end);
             out.push(b'&');
         }
         out.pop();
@@ -324,24 +353,22 @@ fn push_plain_query(query: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends the text of [`unescape`] and [`push_escaped`]; `None` if a byte is no visible ASCII, or if there is a "%" after unescaping, with
-/// which digits may make another escape.
+/// Appends the text of [`unescape`] and [`push_escaped`], but in its letter case; `None` if a byte is no visible ASCII, or if there is a "%" after
+/// unescaping, with which digits may make another escape.
 fn push_plain_text(mut text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    loop {
-        let (run, rest) = text.split_at(memchr(b'%', text).unwrap_or(text.len()));
-        // Without a branch for each byte, many bytes are compared at once.
-        if !run.iter().fold(true, |all, byte| all & matches!(byte, b'!'..=b'~')) {
-            return None;
-        }
-        out.extend(run.iter().map(u8::to_ascii_lowercase));
-        let [_, rest @ ..] = rest else { return Some(()) };
-        match hex_byte(rest)? {
-            b'%' => return None,
-            0..=b' ' | b'#' | 0x80.. => {
-                out.extend([b'%', rest[0].to_ascii_lowercase(), rest[1].to_ascii_lowercase()]);
-            }
-            byte => out.push(byte.to_ascii_lowercase()),
-        }
-        text = &rest[2..];
+    if !at_once::all(text, |byte| matches!(byte, b'!'..=b'~')) {
+        return None;
     }
+    while let Some(at) = memchr(b'%', text) {
+        let (run, escape) = text.split_at(at);
+        out.extend_from_slice(run);
+        match hex_byte(&escape[1..])? {
+            b'%' => return None,
+            0..=b' ' | b'#' | 0x80.. => out.extend_from_slice(&escape[..3]),
+            byte => out.push(byte),
+        }
+        text = &escape[3..];
+    }
+    out.extend_from_slice(text);
+    Some(())
 }

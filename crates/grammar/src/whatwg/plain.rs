@@ -10,7 +10,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2_iter};
 
-use crate::scheme::{SCHEME_BYTES, scheme_len};
+use crate::at_once;
+use crate::scheme::SCHEME_BYTES;
+use crate::uri_parts::scheme_end;
 use crate::whatwg::code_points::invalid_units;
 use crate::whatwg::url::{WITH_HOST, port_number};
 
@@ -34,7 +36,7 @@ impl PlainUrl {
     /// 3986 refuses the line, it is linear in the length of the line.
     #[must_use]
     pub fn of(line: &[u8], is_accepted_by_rfc3986: bool) -> Option<Self> {
-        let url = Self::by_host(line, scheme_len(line)?)?;
+        let url = Self::by_host(line, scheme_end(line)?)?;
         (is_accepted_by_rfc3986 || is_iri(line)).then_some(url)
     }
 
@@ -88,19 +90,28 @@ impl PlainUrl {
     pub fn appended(&self, line: &[u8]) -> Option<&'static str> {
         let (start, rest) = line.split_at(self.path);
         let in_lower_case = if self.is_special() { start } else { &line[..self.scheme_len] };
-        let has_capitals = in_lower_case.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
+        let is_in_lower_case = at_once::all(in_lower_case, |byte| !byte.is_ascii_uppercase());
         let keeps_authority = match &start[self.host.as_ref().map_or(start.len(), |host| host.end)..] {
             [] => true,
             [b':', port @ ..] => port_number(port) != self.default_port && matches!(port, [b'1'..=b'9', ..]),
             _ => false,
         };
         let lacks_path = self.is_special() && !rest.starts_with(b"/");
-        // RFC 3986 accepts nothing else that the parser encodes.
-        let is_encoded = !rest.is_ascii() || self.is_special() && memchr(b'\'', rest).is_some();
-        if has_capitals || !keeps_authority || is_encoded || may_have_dot_segments(rest) {
+        if !is_in_lower_case || !keeps_authority || self.may_change(rest) {
             return None;
         }
         if lacks_path { rest.is_empty().then_some("/") } else { Some("") }
+    }
+
+    /// Whether the parser may encode a byte behind the authority, or remove a dot-segment.
+    fn may_change(&self, rest: &[u8]) -> bool {
+        let is_rare =
+            |byte, next| next == b'%' || next == b'\'' || next >= 0x80 || byte == b'/' && next == b'.';
+        if rest.starts_with(b"/") && !at_once::any_pair(rest, is_rare) {
+            return false;
+        }
+        // RFC 3986 accepts nothing else that the parser encodes.
+        !rest.is_ascii() || self.is_special() && memchr(b'\'', rest).is_some() || may_have_dot_segments(rest)
     }
 }
 
