@@ -17,15 +17,19 @@ use crate::tally::length_histogram::{Lengths, Longest};
 use urlsift_engine::Run;
 use urlsift_engine::lines::trim_terminator;
 use urlsift_engine::place::Place;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::at_once;
 use urlsift_grammar::escape::MASK;
 use urlsift_grammar::host::compared;
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
+use urlsift_grammar::judge::judge;
 use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::named;
 use urlsift_grammar::password::secrets_of;
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts::{Host, beginning, host};
+use urlsift_grammar::whatwg::plain::PlainUrl;
 use urlsift_grammar::whatwg::{Url, parse};
 
 named! {
@@ -232,10 +236,16 @@ impl OptionalCounts {
         if wanted.has(DistinctOf::Surt) && surt(line, &mut key) {
             self.count_distinct(DistinctOf::Surt, hash(&key));
         }
-        if wanted.has(DistinctOf::WhatwgHref)
-            && let Some(url) = parse(line, wanted.base.as_ref()).url()
-        {
-            self.count_distinct(DistinctOf::WhatwgHref, hash(url.to_string().as_bytes()));
+        if wanted.has(DistinctOf::WhatwgHref) {
+            let is_accepted = judge(line).verdict().accepts(Grammar::Rfc3986);
+            let key = match PlainUrl::of(line, is_accepted).and_then(|url| url.appended(line)) {
+                Some("") => Some(hash(line)),
+                Some(path) => Some(hash(&[line, path.as_bytes()].concat())),
+                None => parse(line, wanted.base.as_ref()).url().map(|url| hash(url.to_string().as_bytes())),
+            };
+            if let Some(key) = key {
+                self.count_distinct(DistinctOf::WhatwgHref, key);
+            }
         }
     }
 
@@ -514,11 +524,10 @@ impl<'a> SecondLook<'a> {
 
 /// Whether a range of the host and port of a line may be a part of a password.
 fn has_secret(line: &[u8], is_of_text: bool, Host { name, port, .. }: &Host, range: &Range<usize>) -> bool {
-    // Nearly all authorities are a plain host. Its bytes are looked at without a branch for each.
-    let is_rare = |byte: &u8| matches!(byte, b'%' | b':' | b'\\');
+    // Nearly all authorities are a plain host.
     let is_plain = port.is_none()
         && line[..name.start].ends_with(b"/")
-        && !line[name.clone()].iter().fold(false, |any, byte| any | is_rare(byte));
+        && at_once::all(&line[name.clone()], |byte| byte != b'%' && byte != b':' && byte != b'\\');
     let overlaps = |secret: &Range<usize>| secret.start < range.end && range.start < secret.end;
     !is_plain && secrets_of(line, false, is_of_text).iter().any(overlaps)
 }

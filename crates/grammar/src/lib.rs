@@ -29,7 +29,7 @@ pub mod latin1;
 pub mod component;
 pub mod escape;
 pub mod hex;
-mod at_once;
+pub mod at_once;
 pub mod scheme;
 pub mod password;
 pub mod uri_parts;
