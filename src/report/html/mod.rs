@@ -265,7 +265,7 @@ mod tests {
         let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
         let warnings = ["utf-16", "byte-order-mark", "no-final-line-end"].repeat(100);
         let report = json!({
-            "schema": "urlsift.report/2", "version": "0.2.1", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
+            "schema": "urlsift.report/2", "version": "0.3.0", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
             "totals": {
                 "lines": most, "bytes": most, "blank": most, "judged": most, "accepted_by_any": most, "cr": most,
                 "byte_order_marks": most,
