@@ -1,4 +1,4 @@
-//! Asks the same of many bytes, sixteen at once. Compilers make vector instructions of it; a loop over bytes would end in up to fifteen single ones.
+//! Does the same with many bytes, sixteen at once, for which the compiler has vector instructions. A loop over all bytes would take the last ones, up to fifteen, one by one.
 
 /// Whether `is_it` holds for all bytes.
 #[inline]
@@ -55,6 +55,16 @@ fn both_ends(bytes: &[u8]) -> Option<[&[u8; 8]; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_of_any_length_become_lower_case() {
+        for len in 0..70 {
+            let bytes: Vec<u8> = (0..len).map(|n| b"A[Zz@\xc1"[n * 5 % 6]).collect();
+            let mut lower = bytes.clone();
+            make_lower_case(&mut lower);
+            assert_eq!(lower, bytes.to_ascii_lowercase());
+        }
+    }
 
     #[test]
     fn each_byte_and_each_pair_is_asked_for() {

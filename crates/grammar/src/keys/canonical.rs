@@ -13,7 +13,7 @@ use crate::uri_parts::{Host, host, split};
 ///
 /// RFC 3986 accepts the canonical form, which is its own canonical form. A line that is canonical is mostly returned as it is. Other
 /// forms are written to `out`, whose contents are replaced. The cost is linear in the length of the line: a table look-up per byte to
-/// judge the line. A plain line ([`is_plain`]) then costs a look at each byte of its host, and a search for "%" and "." in the rest.
+/// judge the line. A plain line ([`is_plain`]) then costs a look at each byte of its host, and at each pair of bytes in the rest.
 ///
 /// ```
 /// use urlsift_grammar::keys::canonical::canonical;
@@ -50,16 +50,16 @@ pub fn is_plain(line: &[u8]) -> bool {
         && (!at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest))
 }
 
-/// Whether all escapes are canonical, and no segment can be a dot-segment.
-fn keeps_escapes_and_segments(path: &[u8]) -> bool {
-    memchr2_iter(b'%', b'.', path).all(|at| match path[at..] {
+/// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. It begins with "/".
+fn keeps_escapes_and_segments(rest: &[u8]) -> bool {
+    memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
         [b'%', high, low, ..] => {
             !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
                 && hex_byte(&[high, low]).is_some_and(|byte| !is_unreserved(byte))
         }
         [b'%', ..] => false,
         // A dot that begins a segment may make a dot-segment.
-        [_] | [_, b'.' | b'/' | b'?' | b'#', ..] => path[at - 1] != b'/',
+        [_] | [_, b'.' | b'/' | b'?' | b'#', ..] => rest[at - 1] != b'/',
         _ => true,
     })
 }

@@ -21,8 +21,8 @@ use crate::uri_parts::find_delimiter;
 /// Appends the key of `line` to `out`, such as `org,example)/a?b=1` for `http://www.example.org/A/?b=1`. Returns whether the line has a
 /// key. Without one, `out` is unchanged.
 ///
-/// Any bytes are allowed. A plain line costs one pass, and sorting the arguments of its query; nothing is allocated but room in `out`.
-/// The cost of any other line is linear in its length; sorting the arguments is added.
+/// Any bytes are allowed. The cost is linear in the length of the line; sorting the arguments of its query is added. For a plain line,
+/// nothing is allocated but room in `out`.
 ///
 /// ```
 /// use urlsift_grammar::keys::surt::surt;
@@ -246,7 +246,7 @@ fn name_and_value(argument: &[u8]) -> (&[u8], Option<&[u8]>) {
 }
 
 /// The largest number of arguments that are sorted without an allocation.
-const PLAIN_ARGUMENTS: usize = 16;
+const PLAIN_ARGUMENTS: usize = 32;
 
 /// Does the same as [`push_any`] for a plain line: http, https, ftp or no scheme. Its host is no address and has letters, digits, "-", "+"
 /// and single dots. Its port is a short number. Its path and query are visible ASCII without an escaped "%", empty segments, segments that
@@ -268,7 +268,7 @@ pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
         [b':', behind @ ..] => behind.split_at(find_delimiter(behind, 0, |_| true)),
         _ => (&b""[..], rest),
     };
-    // The bytes of schemes are these, capitals and "+".
+    // It ends before a "/". The bytes of schemes are these, capitals and "+".
     let is_lower_case = at_once::all(host, |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9'));
     let is_plain = (is_lower_case
         || host.iter().fold(true, |all, byte| all & SCHEME_BYTES[usize::from(*byte)]))
@@ -322,7 +322,7 @@ fn push_plain_path(path: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Sorts the arguments of the query that begins at `start` of `out`, in lower case; `None` if there are too many, or if one may end in a session id.
+/// Sorts the arguments of the query at `start` of `out`, which is in lower case; `None` if there are too many, or if one may end in a session id.
 fn sort_plain_query(out: &mut Vec<u8>, start: usize) -> Option<()> {
     // Where each argument begins, its name ends, and it ends.
     let (mut arguments, mut n) = ([(0, 0, 0); PLAIN_ARGUMENTS], 0);
@@ -353,8 +353,8 @@ fn sort_plain_query(out: &mut Vec<u8>, start: usize) -> Option<()> {
     Some(())
 }
 
-/// Appends the text of [`unescape`] and [`push_escaped`], but in its letter case; `None` if a byte is no visible ASCII, or if there is a "%" after
-/// unescaping, with which digits may make another escape.
+/// Appends the text of [`unescape`] and [`push_escaped`], but in its letter case; `None` if a byte is no visible ASCII, or if a "%" is escaped or
+/// begins no escape, since it may make another escape with what follows.
 fn push_plain_text(mut text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     if !at_once::all(text, |byte| matches!(byte, b'!'..=b'~')) {
         return None;

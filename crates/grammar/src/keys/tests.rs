@@ -17,7 +17,8 @@ fn drawn(n: usize, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     let starts: Vec<_> = starts.split('|').collect();
     let pieces: Vec<_> =
         "/|/|//|.|..|/.|/../|?|#|&|=|:|:80|:443|:0|:-1|@|[::1]|[v1.A]|a|B|www.|www2.|example|\
-        .com|10|010|%20|%26|%3d|%23|%2541|%5A|%41|%7e|%2F|%2e|%c3%a9|%C3|%|25|é|ß|\u{fffd}| |\t|(|\
+        .com|10|010|:12345678|:123456789|:0|///|http:///|ftp:///|+|\u{7f}|%7F|%3F|%e2%82%ac|&a&a&a&a&a&a&a&a&a|\
+        %20|%26|%3d|%23|%2541|%5A|%41|%7e|%2F|%2e|%c3%a9|%C3|%|25|é|ß|\u{fffd}| |\t|(|\
         sid=0123456789abcdef0123456789ABCDEF|cfid=1&cftoken=2|b=2|a=1|.aspx|\
         /(0123456789abcdefABCDEFgh)/|/(a(0123456789abcdefABCDEFgh))/|~"
             .split('|')
