@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times the Python package beside other ways to check a column of URLs: PYTHON benches/python.py [--rounds N] [--command URLSIFT] LIST...
+"""Times the Python package beside other ways to check a column of URLs, or to make others of it: PYTHON benches/python.py [--rounds N] [--command URLSIFT] LIST...
 
-PYTHON needs urlsift, pyarrow, polars and duckdb, and takes ada-url and rfc3986-validator along if they are installed. Each way runs
-once in each round, on one thread, with the values in memory; the table has medians and their ratio to `urlsift.count`. What a way
-accepts is printed, because the ways check different things:
+PYTHON needs urlsift, pyarrow, polars and duckdb, and takes ada-url, rfc3986-validator, publicsuffixlist, surt, tldextract and w3lib along if they
+are installed. Each way runs once in each round, on one thread, with the values in memory; the table has medians and their ratio to
+`urlsift.count`. What a way accepts is printed, because the ways check different things:
 
 - the expression is RFC 3986, appendix A, without IP literals. Polars and DuckDB apply it to each value.
 - ada-url parses by the WHATWG standard, rfc3986-validator by an expression for URIs, and urllib.parse splits and checks nothing.
@@ -14,6 +14,7 @@ Ways that take one value at a time get a sample of the list. With --command, the
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import statistics
@@ -42,14 +43,16 @@ RELATIVE = f"(?://{AUTHORITY}{ABEMPTY}|/(?:{PCHAR}+{ABEMPTY})?|(?:{UNRESERVED}|{
 REST = rf"(?:\?(?:{PCHAR}|[/?])*)?(?:#(?:{PCHAR}|[/?])*)?"
 STRICT = f"^(?:[A-Za-z][A-Za-z0-9+.-]*:{PATH}|{RELATIVE}){REST}$"
 
+HOST = r"^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)"
+
 SAMPLE = 100_000
 """How many values the ways get that take one at a time."""
 
 
-def optional(module: str, name: str) -> Callable[[str], bool] | None:
+def optional(module: str, name: str) -> Callable[..., Any] | None:
     """A function of a package that may be missing."""
     try:
-        function: Callable[[str], bool] = getattr(__import__(module), name)
+        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     except ImportError:
         return None
     return function
@@ -97,7 +100,52 @@ def ways(values: pa.Array) -> dict[str, tuple[pa.Array, Callable[[], int | None]
     ):
         if check := optional(module, function):
             found[name] = (sample, lambda check=check: sum(bool(check(value)) for value in strings))  # type: ignore[misc]
+    return found | columns(values, con, series)
+
+
+def columns(values: pa.Array, con: duckdb.DuckDBPyConnection, series: pl.Series) -> dict[str, tuple[pa.Array, Callable[[], None]]]:
+    """The same for ways that make columns, which accept nothing."""
+    from urllib.parse import urlsplit
+
+    sample = values.slice(0, SAMPLE)
+    strings = sample.to_pylist()
+    found: dict[str, tuple[pa.Array, Callable[[], None]]] = {}
+    for names in ("host", "host,domain", "canonical", "surt", "whatwg_host,whatwg_href"):
+        found[f"urlsift.judge_array({names})"] = (
+            values,
+            lambda names=names: discard(urlsift.judge_array(values, names.split(","), threads=1)),  # type: ignore[misc]
+        )
+    found["Polars str.extract(host)"] = (values, lambda: discard(series.str.extract(HOST)))
+    found["DuckDB regexp_extract(host)"] = (
+        values,
+        lambda: discard(con.sql("select regexp_extract(url, ?, 1) from stored", params=[HOST]).to_arrow_table()),
+    )
+    ada, suffixes = optional("ada_url", "URL"), optional("publicsuffixlist", "PublicSuffixList")
+    extract = optional("tldextract", "TLDExtract")
+    each: dict[str, Callable[[str], object] | None] = {
+        "urlsplit(value).hostname": lambda value: urlsplit(value).hostname,
+        "ada_url.URL(value), hostname and href": ada and (lambda value: (url := ada(value)).hostname and url.href),
+        "PublicSuffixList.privatesuffix": suffixes and (lambda value, of=suffixes(): of.privatesuffix(urlsplit(value).hostname or "")),
+        "TLDExtract, registered domain": extract and (lambda value, of=extract(suffix_list_urls=()): of(value).top_domain_under_public_suffix),
+        "surt.surt": optional("surt", "surt"),
+        "w3lib.url.canonicalize_url": optional("w3lib.url", "canonicalize_url"),
+    }
+    for name, make in each.items():
+        if make:
+            found[name] = (sample, lambda make=make: discard([made(make, value) for value in strings]))  # type: ignore[misc]
     return found
+
+
+def made(make: Callable[[str], object], value: str) -> object:
+    """What a way makes of a value; `None` if it refuses the value."""
+    try:
+        return make(value)
+    except ValueError:
+        return None
+
+
+def discard(_: object) -> None:
+    """Takes a result that is not looked at."""
 
 
 def accepted(judged: urlsift.Array) -> int:
@@ -140,8 +188,8 @@ def main() -> None:
             ratio = rate_of[name] / rate_of["urlsift.count"]
             per_value = statistics.median(times[name]) / len(column) * 1e9
             print(
-                f"  {name:36} {rate_of[name] / 1e9:8.3f} GB/s {ratio:8.4f} {per_value:10.1f} ns/value, spread {spread:4.0%},"
-                f" accepts {accepts[name]:,} of {len(column):,}"
+                f"  {name:36} {rate_of[name] / 1e9:8.3f} GB/s {ratio:8.4f} {per_value:10.1f} ns/value, spread {spread:4.0%}"
+                + ("" if accepts[name] is None else f", accepts {accepts[name]:,} of {len(column):,}")
             )
 
 
