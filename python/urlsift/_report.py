@@ -7,7 +7,6 @@ import glob
 import html
 import json
 import os
-import secrets
 import shutil
 import sys
 import warnings
@@ -192,7 +191,7 @@ class Report:
         if not target.parent.is_dir():
             raise FileNotFoundError(f"{target}: no folder {target.parent}")
         target = target.resolve()
-        whole = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        whole = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
         try:
             with open(whole, "x", encoding="utf-8", newline="") as file:
                 file.write(write())
