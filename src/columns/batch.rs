@@ -302,10 +302,12 @@ impl<'b, 'a> Row<'b, 'a> {
         self.browsers(|line, is_accepted| {
             let mask_passwords = self.batch.mask_passwords;
             let plain = line.plain(is_accepted).filter(|_| !mask_passwords);
-            match plain.and_then(|url| url.appended(self.line)) {
-                Some("") => return Some(self.line.clone()),
-                Some(path) => return Some([self.line, path.as_bytes()].concat().into()),
-                None => {}
+            let href = plain.and_then(|url| match self.line {
+                Cow::Borrowed(line) => url.href(line),
+                Cow::Owned(line) => Some(url.href(line)?.into_owned().into()),
+            });
+            if href.is_some() {
+                return href;
             }
             let url = line.parsed().url()?;
             if !mask_passwords {

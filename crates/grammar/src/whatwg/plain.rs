@@ -103,6 +103,15 @@ impl PlainUrl {
         if lacks_path { rest.is_empty().then_some("/") } else { Some("") }
     }
 
+    /// The URL that the parser makes of the line, if [`Self::appended`] knows it.
+    #[must_use]
+    pub fn href<'l>(&self, line: &'l [u8]) -> Option<Cow<'l, [u8]>> {
+        Some(match self.appended(line)? {
+            "" => line.into(),
+            path => [line, path.as_bytes()].concat().into(),
+        })
+    }
+
     /// Whether the parser may encode a byte behind the authority, or remove a dot-segment.
     fn may_change(&self, rest: &[u8]) -> bool {
         let is_rare =
