@@ -35,11 +35,11 @@ pub(crate) fn write<E>(
     full: Full<'_, E>,
 ) -> Result<(), E> {
     let cells = batch.cells(columns);
-    let mut lists = vec![SetTexts::default(); columns.len()];
+    let mut texts_of_sets = vec![SetTexts::default(); columns.len()];
     let has_text = columns.iter().any(|column| column.of == Type::Text);
     let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
-        for ((column, cells), list) in columns.iter().zip(&cells).zip(&mut lists) {
-            push_field(out, column, cells, n, keep, list);
+        for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut texts_of_sets) {
+            push_field(out, column, cells, n, keep, texts);
             out.push(b'\t');
         }
         out.pop();
@@ -94,7 +94,7 @@ struct SetTexts(Vec<Vec<u8>>);
 impl SetTexts {
     fn of(&mut self, names: &[&'static str], bits: u8) -> &[u8] {
         if self.0.is_empty() {
-            self.0.resize(1 << u8::BITS, Vec::new());
+            self.0.resize(1 << names.len(), Vec::new());
         }
         let text = &mut self.0[usize::from(bits)];
         if text.is_empty() {
