@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 use crate::simd::{BLOCK, find};
 
@@ -60,31 +60,99 @@ pub fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
 
 /// The place of each line, without its terminator.
 pub fn places(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut line_feeds = LineFeeds::new(bytes);
     let mut start = 0;
-    let ends = line_feeds(bytes).map(|lf| lf + 1).chain(Some(bytes.len()));
-    ends.filter_map(move |end| {
+    std::iter::from_fn(move || {
+        if start == bytes.len() {
+            return None;
+        }
+        let end = line_feeds.next().map_or(bytes.len(), |lf| lf + 1);
         let line = start..start + trim_terminator(&bytes[start..end]).0.len();
-        let is_line = start < end;
         start = end;
-        is_line.then_some(line)
+        Some(line)
     })
 }
 
 /// The offsets of all LFs. A search for each of them would start again in every line.
-fn line_feeds(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let (blocks, rest) = bytes.as_chunks();
-    let words = blocks.chunks(AT_ONCE).flat_map(|blocks| {
-        let mut found = [0; AT_ONCE];
-        find([b'\n'; 3], blocks, &mut found);
-        found.into_iter().take(blocks.len())
-    });
-    let of_word = |(n, word)| bits(word).map(move |bit| n * BLOCK + bit);
-    let after = blocks.len() * BLOCK;
-    words.enumerate().flat_map(of_word).chain(memchr_iter(b'\n', rest).map(move |at| after + at))
+struct LineFeeds<'a> {
+    bytes: &'a [u8],
+    /// How many bytes have been searched.
+    searched: usize,
+    /// The LFs of the last search, by their distance from `first`.
+    found: [u32; AT_ONCE * BLOCK + NOTED],
+    first: usize,
+    /// Those that are left.
+    left: Range<usize>,
 }
 
 /// How many blocks are searched at once.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 32;
+
+impl<'a> LineFeeds<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, searched: 0, found: [0; AT_ONCE * BLOCK + NOTED], first: 0, left: 0..0 }
+    }
+
+    /// Searches until something is found. Returns whether it is.
+    #[inline(never)]
+    fn search(&mut self) -> bool {
+        while self.left.is_empty() {
+            let rest = &self.bytes[self.searched..];
+            let (mut blocks, part) = rest[..rest.len().min(AT_ONCE * BLOCK)].as_chunks();
+            let mut last = [[0; BLOCK]];
+            if blocks.is_empty() {
+                if part.is_empty() {
+                    return false;
+                }
+                last[0][..part.len()].copy_from_slice(part);
+                blocks = &last;
+            }
+            let mut words = [0; AT_ONCE];
+            find([b'\n'; 3], blocks, &mut words);
+            self.left = 0..note_bits(&words[..blocks.len()], &mut self.found);
+            self.first = self.searched;
+            self.searched = self.bytes.len().min(self.searched + blocks.len() * BLOCK);
+        }
+        true
+    }
+}
+
+impl Iterator for LineFeeds<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.left.is_empty() && !self.search() {
+            return None;
+        }
+        self.left.next().map(|n| self.first + self.found[n] as usize)
+    }
+}
+
+/// How many bits are noted at once, even if there are fewer. This saves a branch that would often be mispredicted.
+pub(crate) const NOTED: usize = 4;
+
+/// Writes the places of the bits set in `words` to `places`, which has room for [`NOTED`] more. Returns how many there are.
+#[inline(always)]
+pub(crate) fn note_bits(words: &[u64], places: &mut [u32]) -> usize {
+    let mut n = 0;
+    for (first, &word) in (0..).step_by(BLOCK).zip(words) {
+        let (mut at, mut word) = (n, word);
+        n += word.count_ones() as usize;
+        loop {
+            let some: &mut [u32; NOTED] = places[at..].first_chunk_mut().expect("room behind the last");
+            for place in some {
+                *place = first + word.trailing_zeros();
+                word &= word.wrapping_sub(1);
+            }
+            if word == 0 {
+                break;
+            }
+            at += NOTED;
+        }
+    }
+    n
+}
 
 /// The positions of the bits set in a word, lowest first.
 #[inline]

@@ -10,6 +10,7 @@
 //! be mispredicted about once per line, and a misprediction costs as much as walking over some twenty bytes.
 
 use crate::line_table::{LineState, LineTable, NO_OUTCOME};
+use crate::lines::{NOTED, note_bits};
 use crate::simd::{BLOCK, find_one};
 
 /// A line that has ended.
@@ -51,7 +52,7 @@ pub fn scan_lanes<const N: usize>(
 ) -> [u64; N] {
     let mut states = [LineState::START; N];
     let mut traces = [[LineState::START; STRIPE / 2 + 1]; N];
-    let mut ends = [0; STRIPE + AT_ONCE];
+    let mut ends = [0; STRIPE + NOTED];
     let mut readers = lanes.map(|lane| LaneProgress { lane, lines: 0, start: 0 });
     let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
     let mut padded = [[0; STRIPE]; N];
@@ -114,11 +115,8 @@ fn scan_stripe<const N: usize>(
     *states = now;
 }
 
-/// How many line ends are noted at once, even if there are fewer. This saves a branch that would often be mispredicted.
-const AT_ONCE: usize = 4;
-
 /// The offsets of line ends in a stripe.
-type Ends = [u32; STRIPE + AT_ONCE];
+type Ends = [u32; STRIPE + NOTED];
 
 /// How far the lines of a lane have been passed on.
 struct LaneProgress<'a> {
@@ -142,23 +140,7 @@ impl LaneProgress<'_> {
     ) {
         let line_feeds =
             find_one(b'\n', stripe.as_chunks().0.first_chunk().expect("a stripe is eight blocks"));
-        let counts = line_feeds.map(u64::count_ones);
-        let mut n_ends = 0;
-        for ((first, mut mask), count) in (0..).step_by(BLOCK).zip(line_feeds).zip(counts) {
-            let mut at = n_ends;
-            n_ends += count as usize;
-            loop {
-                let some: &mut [u32; AT_ONCE] = ends[at..].first_chunk_mut().expect("room behind the last");
-                for end in some {
-                    *end = first + mask.trailing_zeros();
-                    mask &= mask.wrapping_sub(1);
-                }
-                if mask == 0 {
-                    break;
-                }
-                at += AT_ONCE;
-            }
-        }
+        let n_ends = note_bits(&line_feeds, ends);
         for &end in &ends[..n_ends] {
             let end = end as usize;
             let ended = self.end_line(table, from, stripe, trace, end);
