@@ -39,11 +39,21 @@ pub(crate) fn write<E>(
     let has_text = columns.iter().any(|column| column.of == Type::Text);
     let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
         for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut texts_of_sets) {
-            push_field(out, column, cells, n, keep, texts);
+            match (cells, keep) {
+                // Most cells are these.
+                (Cells::Texts(cells), None) if column.of == Type::Text => {
+                    push_plain(out, cells[n].as_deref());
+                }
+                (Cells::Sets(names, sets), _) => {
+                    push_plain(out, sets[n].map(|bits| texts.of(names, bits)));
+                }
+                _ => push_field(out, column, cells, n, keep),
+            }
             out.push(b'\t');
         }
-        out.pop();
-        out.push(b'\n');
+        if let Some(last) = out.last_mut() {
+            *last = b'\n';
+        }
     };
     let (mut first, mut start, mut are_plain) = (0, out.len(), true);
     for n in 0..batch.lines.len() {
@@ -104,20 +114,23 @@ impl SetTexts {
     }
 }
 
+/// Appends a text in which nothing is escaped but a whole "-".
+#[inline(always)]
+fn push_plain(out: &mut Vec<u8>, text: Option<&[u8]>) {
+    match text {
+        Some(b"-") => push(out, "\\x2d"),
+        Some(text) => out.extend_from_slice(text),
+        None => out.push(b'-'),
+    }
+}
+
 /// Appends cell `n` as a field. Without `keep`, nothing in texts is escaped.
-fn push_field(
-    out: &mut Vec<u8>,
-    column: &Column,
-    cells: &Cells<'_>,
-    n: usize,
-    keep: Option<Keep>,
-    texts_of_sets: &mut SetTexts,
-) {
+fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, keep: Option<Keep>) {
     let start = out.len();
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
         Cells::Names(names) => names.get(n).map(|name| push(out, name)),
-        Cells::Sets(names, sets) => sets[n].map(|bits| out.extend_from_slice(texts_of_sets.of(names, bits))),
+        Cells::Sets(names, sets) => sets[n].map(|bits| push_list(out, of_set(names, bits))),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
         Cells::Defects(defects) => {
             defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))
