@@ -96,7 +96,7 @@ impl HostSet {
         while at < set.text.len() {
             let name = set.name(at);
             let len = name.len();
-            let (n, hash) = Tails::of(name).zip(0..).last().map_or((0, 0), |(tail, n)| (n, tail.hash));
+            let (n, hash) = Tails::of(name, None).zip(0..).last().map_or((0, 0), |(tail, n)| (n, tail.hash));
             match set.slot(hash, name) {
                 (_, true) => set.n_names -= 1,
                 (slot, false) => {
@@ -129,7 +129,8 @@ impl HostSet {
     #[must_use]
     pub fn contains(&self, host: &[u8]) -> bool {
         let is_address = is_address(host);
-        let mut tails = Tails::of(host).zip(0..).take_while(|(tail, _)| host.len() - tail.start <= MAX_LEN);
+        let mut tails =
+            Tails::of(host, None).zip(0..).take_while(|(tail, _)| host.len() - tail.start <= MAX_LEN);
         tails.any(|(tail, n)| {
             self.n_labels >> n.min(63) & 1 == 1
                 && (tail.start == 0 || !is_address)

@@ -17,11 +17,15 @@ pub struct Tails<'a> {
     /// The end of the next label; `None` after the first label of the name.
     end: Option<usize>,
     hash: u64,
+    /// The bits of its dots.
+    dots: Option<u64>,
 }
 
 impl<'a> Tails<'a> {
-    pub fn of(name: &'a [u8]) -> Self {
-        Self { name, end: Some(name.len()), hash: 0 }
+    /// If there are `dots`, bit `n` says whether byte `n` of the name is a dot, and the name has less than 64 bytes.
+    #[inline]
+    pub fn of(name: &'a [u8], dots: Option<u64>) -> Self {
+        Self { name, end: Some(name.len()), hash: 0, dots }
     }
 }
 
@@ -32,9 +36,12 @@ impl Iterator for Tails<'_> {
     fn next(&mut self) -> Option<Tail> {
         let label_end = self.end?;
         let mut start = label_end;
+        let known_start = self.dots.map(|dots| last_dot(dots, label_end).map_or(0, |dot| dot + 1));
         loop {
             let word = word_before(self.name, start);
-            let n = (dots(word).leading_zeros() / 8).min(u32::try_from(start).unwrap_or(8));
+            let left = start - known_start.unwrap_or(0);
+            let n = u32::try_from(left).unwrap_or(8).min(8);
+            let n = if known_start.is_some() { n } else { n.min(dots(word).leading_zeros() / 8) };
             self.hash = mix(self.hash ^ word.unbounded_shr(64 - 8 * n));
             start -= n as usize;
             // A label of whole words ends with a word of no bytes, wherever it is.
@@ -44,6 +51,12 @@ impl Iterator for Tails<'_> {
             }
         }
     }
+}
+
+/// The last dot before `end`, by bits that say where dots are.
+#[inline]
+pub fn last_dot(dots: u64, end: usize) -> Option<usize> {
+    (dots & !(u64::MAX << end)).checked_ilog2().map(|dot| dot as usize)
 }
 
 /// Whether a name has an empty label. The empty name is one.
@@ -106,9 +119,11 @@ mod tests {
         for _ in 0..20_000 {
             let len = random.below(40);
             let name: String = (0..len).map(|_| ["a", "b", "c", "."][random.below(4)]).collect();
-            let found: Vec<_> = Tails::of(name.as_bytes()).collect();
+            let found: Vec<_> = Tails::of(name.as_bytes(), None).collect();
             let places: Vec<_> = found.iter().map(|tail| (tail.start, tail.label_end)).collect();
             assert_eq!(places, tails(&name), "{name}");
+            let dots = name.bytes().rev().fold(0, |bits, byte| bits << 1 | u64::from(byte == b'.'));
+            assert!(Tails::of(name.as_bytes(), Some(dots)).eq(found.iter().copied()), "{name}");
             for tail in found {
                 let text = name[tail.start..].to_owned();
                 assert_eq!(*hashes.entry(text).or_insert(tail.hash), tail.hash, "{name}");

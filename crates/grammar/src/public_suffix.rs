@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::host::{is_numeric, to_ascii};
-use crate::labels::{Tail, Tails, has_empty_label};
+use crate::labels::{Tail, Tails, has_empty_label, last_dot, word_before};
 use crate::suffix_table::{
     EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, SuffixListError, Table, WILDCARD,
 };
@@ -57,6 +57,8 @@ pub struct Suffixes<'a> {
     starts: [usize; 2],
     /// The last name that was looked at. It mostly is a registrable domain.
     last: Tail,
+    /// The bits of the dots of the host, if they are known.
+    dots: Option<u64>,
 }
 
 impl SuffixList {
@@ -98,12 +100,27 @@ impl SuffixList {
     /// `None` for an address, for a host whose last label is a number, for a host with an empty label and for the empty host. If no rule
     /// matches, the suffix is the last label. It costs a few look-ups, and time linear in the length of the host.
     #[must_use]
+    #[inline]
     pub fn find<'a>(&self, host: &'a [u8]) -> Option<Suffixes<'a>> {
-        let mut found = Suffixes { host, starts: [0; 2], last: Tail::default() };
+        self.find_in::<SECTIONS>(host, None)
+    }
+
+    /// Does the same, and looks at no rule of the private section: [`Suffixes::private_suffix`] and [`Suffixes::private_domain`] then have no
+    /// meaning. If there are `dots`, bit `n` says whether byte `n` of the host is a dot, and the host has less than 64 bytes.
+    #[must_use]
+    #[inline]
+    pub fn find_icann<'a>(&self, host: &'a [u8], dots: Option<u64>) -> Option<Suffixes<'a>> {
+        self.find_in::<1>(host, dots)
+    }
+
+    /// The suffixes by the rules of these sections.
+    #[inline]
+    fn find_in<'a, const WANTED: u8>(&self, host: &'a [u8], dots: Option<u64>) -> Option<Suffixes<'a>> {
+        let mut found = Suffixes { host, starts: [0; 2], last: Tail::default(), dots };
         // The sections of both results, or none after an exception.
         let mut sections = [1, SECTIONS];
         let (mut parent, mut wildcards) = (Some(ROOT), 0);
-        for tail in Tails::of(host) {
+        for tail in Tails::of(host, dots) {
             let label = &host[tail.start..tail.label_end];
             if label.is_empty() {
                 return None;
@@ -129,33 +146,46 @@ impl SuffixList {
                 }
             }
             wildcards = (flags / WILDCARD) & SECTIONS;
-            parent = node.map(|(number, _)| number).filter(|_| flags & HAS_CHILDREN != 0);
-            if parent.is_none() && wildcards == 0 {
+            parent = node.map(|(number, _)| number).filter(|_| (flags / HAS_CHILDREN) & WANTED != 0);
+            if parent.is_none() && wildcards & WANTED == 0 {
                 break;
             }
         }
-        let is_whole = found.last.start.checked_sub(1).is_none_or(|dot| !has_empty_label(&host[..dot]));
+        let is_whole = match dots {
+            Some(dots) => (dots << 1 | 1) & (dots | 1 << host.len()) == 0,
+            None => found.last.start.checked_sub(1).is_none_or(|dot| !has_empty_label(&host[..dot])),
+        };
         is_whole.then_some(found)
     }
 
     /// Whether the list has the last label of a compared host.
     #[must_use]
     pub fn knows(&self, host: &[u8]) -> bool {
-        let last = Tails::of(host).next();
+        let last = Tails::of(host, None).next();
         last.is_some_and(|last| self.node(ROOT, &host[last.start..], last.hash).is_some())
     }
 
     /// The number and the flags of the node below `parent` with this label. `hash` is the hash of the whole name.
-    #[inline]
+    #[inline(always)]
     fn node(&self, parent: u32, label: &[u8], hash: u64) -> Option<(u32, u8)> {
         let Table { nodes, labels, .. } = &self.0;
         let slot = self.0.slot(hash);
         let node = nodes[slot];
         let is_it = node & KEY == key(parent, label.len(), hash)
             && label.len() <= 63
-            && labels[place(node)..].starts_with(label);
+            && is_at(labels, place(node), label);
         is_it.then(|| u32::try_from(slot).map(|number| (number, flags(node))).ok()).flatten()
     }
+}
+
+/// Whether `label` is at this place of the labels.
+#[inline]
+fn is_at(labels: &[u8], place: usize, label: &[u8]) -> bool {
+    if label.len() < 8 {
+        let end = place + label.len();
+        return (word_before(labels, end) ^ word_before(label, label.len())) >> (64 - 8 * label.len()) == 0;
+    }
+    labels[place..].starts_with(label)
 }
 
 impl<'a> Suffixes<'a> {
@@ -183,12 +213,17 @@ impl<'a> Suffixes<'a> {
         self.domain_above(self.starts[1])
     }
 
+    #[inline]
     fn domain_above(&self, suffix: usize) -> Option<&'a [u8]> {
         let end = suffix.checked_sub(1)?;
         if end == self.last.label_end {
             return Some(&self.host[self.last.start..]);
         }
-        Some(&self.host[memchr::memrchr(b'.', &self.host[..end]).map_or(0, |dot| dot + 1)..])
+        let dot = match self.dots {
+            Some(dots) => last_dot(dots, end),
+            None => memchr::memrchr(b'.', &self.host[..end]),
+        };
+        Some(&self.host[dot.map_or(0, |dot| dot + 1)..])
     }
 }
 
@@ -297,9 +332,13 @@ mod tests {
                 &host
             };
             let found = list.find(host.as_bytes()).unwrap();
+            let [icann, by_dots] =
+                [None, dots(host)].map(|dots| list.find_icann(host.as_bytes(), dots).unwrap());
             for (rules, start, domain) in [
                 (&rules.icann, found.starts[0], found.domain()),
                 (&rules.both, found.starts[1], found.private_domain()),
+                (&rules.icann, icann.starts[0], icann.domain()),
+                (&rules.icann, by_dots.starts[0], by_dots.domain()),
             ] {
                 assert_eq!(host[start..], suffix(rules, host), "{host}");
                 let expected =
@@ -319,6 +358,12 @@ mod tests {
             assert_eq!(found.private_suffix(), suffix(&rules.both, &host).as_bytes());
             assert_eq!(found.suffix(), suffix(&rules.icann, &host).as_bytes());
         }
+    }
+
+    /// The bits of the dots of a host, unless it is too long.
+    fn dots(host: &str) -> Option<u64> {
+        let dots = host.bytes().rev().fold(0, |bits, byte| bits << 1 | u64::from(byte == b'.'));
+        (host.len() < 64).then_some(dots)
     }
 
     fn list(icann: &str, private: &str) -> String {
@@ -381,7 +426,12 @@ mod tests {
     #[test]
     fn hosts_without_a_domain() {
         let domains = |host: &str| {
-            let found = SuffixList::built_in().find(host.as_bytes())?;
+            let found = SuffixList::built_in().find(host.as_bytes());
+            for dots in [None, dots(host)] {
+                let icann = SuffixList::built_in().find_icann(host.as_bytes(), dots);
+                assert_eq!(icann.map(|icann| icann.suffix()), found.map(|found| found.suffix()), "{host}");
+            }
+            let found = found?;
             let text = |bytes| str::from_utf8(bytes).unwrap().to_owned();
             Some([Some(text(found.suffix())), found.domain().map(text)])
         };

@@ -35,7 +35,7 @@ pub const RULE: u8 = 1;
 pub const WILDCARD: u8 = 1 << 2;
 /// The node is no suffix although a wildcard says so, as "!" says.
 pub const EXCEPTION: u8 = 1 << 4;
-/// There are nodes below this one.
+/// There are rules of the section below the node.
 pub const HAS_CHILDREN: u8 = 1 << 6;
 /// Both sections, to be multiplied by a kind of rule.
 pub const SECTIONS: u8 = 3;
@@ -43,7 +43,7 @@ pub const SECTIONS: u8 = 3;
 const LEN_AT: u32 = 20;
 const TAG_AT: u32 = 26;
 const FLAGS_AT: u32 = 33;
-const PLACE_AT: u32 = 40;
+const PLACE_AT: u32 = 41;
 
 /// The bits that [`key`] sets.
 pub const KEY: u64 = (1 << FLAGS_AT) - 1;
@@ -57,7 +57,7 @@ pub fn key(parent: u32, len: usize, hash: u64) -> u64 {
 /// The flags of a node.
 #[inline]
 pub fn flags(node: u64) -> u8 {
-    (node >> FLAGS_AT & 0x7f) as u8
+    (node >> FLAGS_AT & 0xff) as u8
 }
 
 /// The place of its label in the labels.
@@ -177,9 +177,11 @@ impl Table {
     fn of(rules: &[(String, u8)]) -> Option<Self> {
         let mut nodes: HashMap<&str, Node> = HashMap::new();
         for (name, flag) in rules {
+            let section =
+                [RULE, WILDCARD, EXCEPTION].iter().fold(0, |all, kind| all | (flag / kind)) & SECTIONS;
             let mut parent = "";
-            for tail in Tails::of(name.as_bytes()) {
-                nodes.entry(parent).and_modify(|node| node.flags |= HAS_CHILDREN);
+            for tail in Tails::of(name.as_bytes(), None) {
+                nodes.entry(parent).and_modify(|node| node.flags |= HAS_CHILDREN * section);
                 let label = &name[tail.start..tail.label_end];
                 let tail_name = &name[tail.start..];
                 nodes.entry(tail_name).or_insert(Node { label, parent, hash: tail.hash, flags: 0 });
@@ -268,7 +270,7 @@ fn displacements(hashes: &[u64], n_slots: usize) -> Option<Vec<u16>> {
 }
 
 /// The longest list in bytes. A node takes two bytes of it at least, so that there are fewer nodes than 20 bits can
-/// number, and their labels have fewer bytes than 24 bits can.
+/// number, and their labels have fewer bytes than 23 bits can.
 const MAX_LEN: usize = 3 << 19;
 
 /// Whether a rule can have this name.

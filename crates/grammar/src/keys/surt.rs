@@ -282,7 +282,7 @@ pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
     out.reserve(line.len() + 1);
     let name = without_www(host);
-    for Tail { start, label_end, .. } in Tails::of(name) {
+    for Tail { start, label_end, .. } in Tails::of(name, None) {
         if start == label_end {
             return None;
         }
