@@ -19,6 +19,7 @@ use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::line_automaton::Outcome;
 use urlsift_engine::lines::{places, skip_byte_order_mark};
+use urlsift_engine::plain_hosts::MAX_TEXT;
 use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::judge::{Judgement, judge};
@@ -280,6 +281,7 @@ impl Records {
         let start = chunk.bytes.offset + (chunk.bytes.get().len() - body.len()) as u64;
         let mut out = Vec::with_capacity(body.len());
         let mut batch = self.batch(chunk);
+        batch.text = (body.len() <= MAX_TEXT).then_some((body, start));
         let mut numbers = first..;
         // Inside the iterator, which is faster than a loop around it.
         lines.try_for_each(|(place, outcome)| {
@@ -419,6 +421,7 @@ impl Records {
     }
 
     /// Appends the rows of a batch if it has so many lines, and takes these out.
+    #[inline]
     fn write<E>(
         &self,
         out: &mut Vec<u8>,
@@ -426,10 +429,13 @@ impl Records {
         least: usize,
         full: Full<'_, E>,
     ) -> Result<(), E> {
-        if batch.lines.len() >= least {
-            text_rows::write(out, self.form, self.keep, &self.columns, batch, full)?;
-            batch.clear();
-        }
+        if batch.lines.len() >= least { self.write_all(out, batch, full) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn write_all<E>(&self, out: &mut Vec<u8>, batch: &mut Batch<'_>, full: Full<'_, E>) -> Result<(), E> {
+        text_rows::write(out, self.form, self.keep, &self.columns, batch, full)?;
+        batch.clear();
         Ok(())
     }
 }

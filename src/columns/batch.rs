@@ -1,7 +1,8 @@
 //! Consecutive lines and what is known of them, from which columns make their cells. Passwords are masked here.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::mem;
 use std::ops::Range;
 
 #[cfg(doc)]
@@ -9,6 +10,7 @@ use crate::columns::Column;
 use crate::scan::judge_values;
 use memchr::memmem;
 use urlsift_engine::Scanner;
+use urlsift_engine::plain_hosts::{PlainHosts, PlainParts};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
@@ -16,7 +18,8 @@ use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
-use urlsift_grammar::public_suffix::{Suffixes, UsedList};
+use urlsift_grammar::plain_host::PlainHost;
+use urlsift_grammar::public_suffix::{SuffixList, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, host, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
@@ -31,8 +34,14 @@ pub struct Batch<'a> {
     pub(crate) origins: Vec<Origin>,
     /// A parser for each line. They keep their memory for the next lines.
     parsers: Vec<RefCell<OnDemand>>,
-    /// The components of each line, if several columns are components.
+    /// The components of each line, if several columns are components and no text is known.
     components: Vec<Parts>,
+    /// The components of each line with a plain host, if several columns are components.
+    plain_parts: Vec<Option<PlainParts>>,
+    /// The text that all lines are in, and its offset. Fields and values have none.
+    pub(crate) text: Option<(&'a [u8], u64)>,
+    /// Made when a column needs it, for all batches of the text.
+    plain_hosts: OnceCell<PlainHosts<'a>>,
     /// The name of the input. Values have none.
     pub(crate) input: &'a str,
     /// The grammar whose refusals are explained.
@@ -110,13 +119,17 @@ impl<'a> Batch<'a> {
         self.parsers.resize_with(self.parsers.len().max(self.lines.len()), RefCell::default);
     }
 
-    /// Splits the lines if their components are wanted.
+    /// Finds the components of all lines if several columns are components.
     pub(super) fn add_components(&mut self, are_wanted: bool) {
-        self.components.clear();
-        if are_wanted {
-            let lines = self.lines.iter().map(|line| line.bytes.as_deref().unwrap_or_default());
-            self.components.extend(lines.map(split));
+        let (mut components, mut plain) = (mem::take(&mut self.components), mem::take(&mut self.plain_parts));
+        components.clear();
+        plain.clear();
+        if are_wanted && self.text.is_some() {
+            plain.extend(self.rows().map(|row| row?.plain_parts()));
+        } else if are_wanted {
+            components.extend(self.lines.iter().map(|line| split(line.bytes.as_deref().unwrap_or_default())));
         }
+        (self.components, self.plain_parts) = (components, plain);
     }
 
     /// Takes out all lines, and all origins but the first.
@@ -141,6 +154,9 @@ pub(super) enum PartOfHost {
     Text(Vec<u8>),
 }
 
+/// What a column takes of the suffixes of a compared host. If there are bits, they say which of its bytes are dots.
+pub(super) type PartOfSuffixes = for<'h> fn(&SuffixList, &'h [u8], Option<u64>) -> Option<&'h [u8]>;
+
 /// A line that was judged.
 pub(super) struct Row<'b, 'a> {
     batch: &'b Batch<'a>,
@@ -163,9 +179,62 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.verdict.accepts(grammar) { None } else { Defect::of_line(grammar, self.line) }
     }
 
+    /// The plain hosts of the text that the line is in, and where it is in that text.
+    #[inline]
+    fn plain_hosts(&self) -> Option<(&'b PlainHosts<'a>, Range<usize>)> {
+        let (text, offset) = self.batch.text.filter(|_| !self.is_masked)?;
+        let start = usize::try_from(self.whole.offset - offset).ok()?;
+        let hosts = self.batch.plain_hosts.get_or_init(|| PlainHosts::of(text));
+        Some((hosts, start..start + self.line.len()))
+    }
+
+    /// The host of the line, if it is known to be plain.
+    #[inline]
+    fn plain_host(&self) -> Option<PlainHost> {
+        let (hosts, place) = self.plain_hosts()?;
+        hosts.host(&place)
+    }
+
+    /// Whether what follows a plain host is plain, too.
+    #[inline]
+    fn has_plain_rest(&self, host: PlainHost) -> bool {
+        self.plain_hosts().is_some_and(|(hosts, place)| hosts.has_plain_rest(&place, host))
+    }
+
+    /// The components of the line, if its host is known to be plain.
+    #[inline]
+    pub(super) fn plain_parts(&self) -> Option<PlainParts> {
+        if let Some(parts) = self.batch.plain_parts.get(self.n).filter(|_| !self.is_masked) {
+            return *parts;
+        }
+        let (hosts, place) = self.plain_hosts()?;
+        hosts.parts(&place, hosts.host(&place)?)
+    }
+
+    /// Where the host of the line is.
+    #[inline]
+    pub(super) fn host_range(&self) -> Option<Range<usize>> {
+        if let Some(Some(parts)) = self.batch.plain_parts.get(self.n).filter(|_| !self.is_masked) {
+            return Some(parts.host());
+        }
+        match self.plain_host() {
+            Some(host) => Some(host.start..host.end),
+            None => self.components().map_or_else(|| Some(host(self.line)?.name), |parts| parts.host.clone()),
+        }
+    }
+
+    /// Where the port of the line is.
+    #[inline]
+    pub(super) fn port_range(&self) -> Option<Range<usize>> {
+        match self.plain_host() {
+            Some(_) => None,
+            None => self.components().map_or_else(|| host(self.line)?.port, |parts| parts.port.clone()),
+        }
+    }
+
     /// The components of the line, if they are known.
     pub(super) fn components(&self) -> Option<&'b Parts> {
-        self.batch.components.get(self.n)
+        self.batch.components.get(self.n).filter(|_| !self.is_masked)
     }
 
     /// Asks what browsers make of the line. The second argument is whether RFC 3986 accepts it.
@@ -174,7 +243,15 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.is_masked {
             return ask(&mut OnDemand::default().line(self.line, base), false);
         }
-        ask(&mut self.batch.parsers[self.n].borrow_mut().again(self.line, base), is_accepted)
+        let mut parser = self.batch.parsers[self.n].borrow_mut();
+        let mut line = parser.again(self.line, base);
+        if is_accepted
+            && !line.is_asked()
+            && let Some(host) = self.plain_host()
+        {
+            line.tell(host, self.has_plain_rest(host));
+        }
+        ask(&mut line, is_accepted)
     }
 
     /// What `make` makes of the line. If passwords are masked, it is made of the line with masks, so that no part of a password is in it.
@@ -218,10 +295,10 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
     }
 
-    /// The part of the line where `of` says.
+    /// The part of the line that is where `of` says.
     #[inline]
-    pub(super) fn part(&self, of: impl Fn(&[u8]) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
-        let range = of(self.line)?;
+    pub(super) fn part(&self, of: impl Fn(&Self) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
+        let range = of(self)?;
         if !self.batch.mask_passwords {
             return Some(self.slice(range));
         }
@@ -245,7 +322,7 @@ impl<'b, 'a> Row<'b, 'a> {
     /// The labels of the host in reverse order, if it has labels.
     pub(super) fn host_reversed(&self) -> Option<Vec<u8>> {
         let (mut buffer, mut reversed) = (Vec::new(), Vec::new());
-        let host = compared(&self.line[host(self.line)?.name], &mut buffer)?;
+        let host = compared(&self.line[self.host_range()?], &mut buffer)?;
         reverse(host, &mut reversed).then_some(reversed)
     }
 
@@ -253,19 +330,27 @@ impl<'b, 'a> Row<'b, 'a> {
     /// mostly follow each other.
     pub(super) fn by_suffix(
         &self,
-        part: for<'h> fn(Suffixes<'h>) -> Option<&'h [u8]>,
+        part: PartOfSuffixes,
         last: &mut (&'b [u8], Option<PartOfHost>),
     ) -> Option<Cow<'a, [u8]>> {
-        let range = host(self.line)?.name;
+        let plain = self.plain_host();
+        let range = match plain {
+            Some(host) => host.start..host.end,
+            None => host(self.line)?.name,
+        };
         let host = &self.line[range.clone()];
         if last.0 != host {
-            let find = |host| part(self.batch.suffixes.find(host)?);
-            let found = match unchanged(host) {
-                // The part is the end of the host.
-                Some(name) => find(name).map(|part| PartOfHost::At(name.len() - part.len()..name.len())),
-                None => {
-                    compared(host, &mut Vec::new()).and_then(find).map(|part| PartOfHost::Text(part.to_vec()))
-                }
+            let list = &*self.batch.suffixes;
+            let at = |name: &[u8], part: &[u8]| PartOfHost::At(name.len() - part.len()..name.len());
+            // The part is the end of the host, if the host is compared as it is written.
+            let found = if let Some(plain) = plain.filter(|_| !host.ends_with(b".")) {
+                part(list, host, Some(plain.dots)).map(|part| at(host, part))
+            } else if let Some(name) = unchanged(host) {
+                part(list, name, None).map(|part| at(name, part))
+            } else {
+                let mut buffer = Vec::new();
+                let found = compared(host, &mut buffer).and_then(|host| part(list, host, None));
+                found.map(|part| PartOfHost::Text(part.to_vec()))
             };
             *last = (host, found);
         }
@@ -284,8 +369,14 @@ impl<'b, 'a> Row<'b, 'a> {
         if !self.verdict.accepts(Grammar::Rfc3986) {
             return None;
         }
-        if canonical::is_plain(self.line) {
-            return Some(self.line.clone());
+        let appended = match self.plain_host() {
+            Some(host) => canonical::appended_behind_host(&self.line[host.end..], self.has_plain_rest(host)),
+            None => canonical::appended(self.line),
+        };
+        match appended {
+            Some("") => return Some(self.line.clone()),
+            Some(path) => return Some([self.line, path.as_bytes()].concat().into()),
+            None => {}
         }
         canonical::write_canonical(self.line, &mut key);
         Some(key.into())
@@ -309,7 +400,7 @@ impl<'b, 'a> Row<'b, 'a> {
             if href.is_some() {
                 return href;
             }
-            let url = line.parsed().url()?;
+            let url = line.url(is_accepted)?;
             if !mask_passwords {
                 return Some(url.to_string().into_bytes().into());
             }
@@ -329,7 +420,7 @@ impl<'b, 'a> Row<'b, 'a> {
         let host = self.browsers(|line, is_accepted| match (line.plain(is_accepted), self.line) {
             (Some(url), Cow::Borrowed(line)) => url.host(line),
             (Some(url), Cow::Owned(line)) => url.host(line).map(|host| host.into_owned().into()),
-            (None, _) => Some(line.parsed().url()?.host.clone()?.into_bytes().into()),
+            (None, _) => Some(line.url(is_accepted)?.host.clone()?.into_bytes().into()),
         })?;
         let is_hidden =
             self.batch.mask_passwords && self.href().is_none_or(|href| memmem::find(&href, &host).is_none());
@@ -342,7 +433,7 @@ impl<'b, 'a> Row<'b, 'a> {
             if line.plain(is_accepted).is_some() {
                 return None;
             }
-            let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.parsed().url()?)?;
+            let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.url(is_accepted)?)?;
             Some(hosts.to_string().into_bytes())
         })
     }

@@ -13,16 +13,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use self::batch::Line;
-use self::batch::Row;
 pub use self::batch::{Batch, Origin};
+use self::batch::{PartOfSuffixes, Row};
 pub use self::cells::{Cells, Names};
+use urlsift_engine::plain_hosts::PlainParts;
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
-use urlsift_grammar::public_suffix::Suffixes;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::{Parts, host, split};
 use urlsift_grammar::whatwg::{Found, Level, ValidationError};
@@ -121,29 +121,29 @@ columns! {
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.shown(|row| row.resolved()));
     "userinfo" "what is before the last @ of its authority" Text Components "there is none" true
-        |batch| parts(batch, |parts| parts.userinfo.clone());
+        |batch| parts(batch, |_| None, |parts| parts.userinfo.clone());
     "host" "the host as it is written" Text Components "it has no authority" true
-        |batch| parts_by(batch, |line| Some(host(line)?.name), |parts| parts.host.clone());
+        |batch| texts(batch, |row| row.part(Row::host_range));
     "port" "the port as it is written" Text Components "there is none" true
-        |batch| parts_by(batch, |line| host(line)?.port, |parts| parts.port.clone());
+        |batch| texts(batch, |row| row.part(Row::port_range));
     "path" "the path" Text Components "" true
-        |batch| parts(batch, |parts| Some(parts.path.clone()));
+        |batch| parts(batch, |plain| Some(plain.path()), |parts| Some(parts.path.clone()));
     "query" "what is between ? and #" Text Components "there is none" true
-        |batch| parts(batch, |parts| parts.query.clone());
+        |batch| parts(batch, PlainParts::query, |parts| parts.query.clone());
     "fragment" "what follows #" Text Components "there is none" true
-        |batch| parts(batch, |parts| parts.fragment.clone());
+        |batch| parts(batch, PlainParts::fragment, |parts| parts.fragment.clone());
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Bytes "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Bytes "the host is no name" true
         |batch| texts(batch, |row| row.shown(|row| row.host_reversed()));
     "host_problems" "what DNS says against its host" Names Bytes "it has no authority" false host_problems;
     "suffix" "the public suffix of its host" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |of| Some(of.suffix()));
+        |batch| parts_of_hosts(batch, |list, host, dots| Some(list.find_icann(host, dots)?.suffix()));
     "domain" "the registrable domain of its host" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |of| of.domain());
+        |batch| parts_of_hosts(batch, |list, host, dots| list.find_icann(host, dots)?.domain());
     "private_suffix" "the public suffix, private ones included" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |of| Some(of.private_suffix()));
+        |batch| parts_of_hosts(batch, |list, host, _| Some(list.find(host)?.private_suffix()));
     "private_domain" "the domain, with private suffixes included" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |of| of.private_domain());
+        |batch| parts_of_hosts(batch, |list, host, _| list.find(host)?.private_domain());
     "canonical" "its canonical form by RFC 3986" Text Verdict "RFC 3986 refuses it" true
         |batch| texts(batch, |row| row.shown(|row| row.canonical()));
     "surt" "its key in the indices of web archives" Text Bytes "it has none" true
@@ -192,20 +192,20 @@ fn texts<'a, T: Into<Cow<'a, [u8]>>>(
     Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
 }
 
-fn parts<'a>(batch: &Batch<'a>, part: impl Fn(&Parts) -> Option<Range<usize>>) -> Cells<'a> {
-    parts_by(batch, |line| part(&split(line)), &part)
-}
-
-/// A component: among the components of a line if a batch has them, or else what `alone` finds in the line.
-fn parts_by<'a>(
+/// A component: what `of_plain` takes of a line with a plain host, or else what `part` takes of the components.
+fn parts<'a>(
     batch: &Batch<'a>,
-    alone: impl Fn(&[u8]) -> Option<Range<usize>>,
-    among: impl Fn(&Parts) -> Option<Range<usize>>,
+    of_plain: impl Fn(PlainParts) -> Option<Range<usize>>,
+    part: impl Fn(&Parts) -> Option<Range<usize>>,
 ) -> Cells<'a> {
-    texts(batch, |row| row.part(|line| row.components().map_or_else(|| alone(line), &among)))
+    let range = |row: &Row<'_, 'a>| match row.plain_parts() {
+        Some(plain) => of_plain(plain),
+        None => row.components().map_or_else(|| part(&split(row.line)), &part),
+    };
+    texts(batch, |row| row.part(range))
 }
 
-fn parts_of_hosts<'a>(batch: &Batch<'a>, part: for<'h> fn(Suffixes<'h>) -> Option<&'h [u8]>) -> Cells<'a> {
+fn parts_of_hosts<'a>(batch: &Batch<'a>, part: PartOfSuffixes) -> Cells<'a> {
     if batch.mask_passwords {
         return texts(batch, |row| row.shown(|row| row.by_suffix(part, &mut (b"", None))));
     }

@@ -20,6 +20,7 @@ use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::masked;
 use urlsift_grammar::public_suffix::SuffixList;
+use urlsift_grammar::random::Random;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::uri_parts::split;
 use urlsift_grammar::whatwg::{TwoHosts, Url, parse};
@@ -83,7 +84,10 @@ fn cell(column: &str, line: &Line<'_>, origin: &Origin) -> Cell {
         }),
         "host_reversed" => text(host.as_deref().and_then(|host| {
             let mut labels: Vec<_> = host.split(|&byte| byte == b'.').rev().collect();
-            let is_number = labels[0].first().is_some_and(u8::is_ascii_digit);
+            let is_number = match labels[0] {
+                [b'0', b'x', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
+                digits => !digits.is_empty() && digits.iter().all(u8::is_ascii_digit),
+            };
             labels.retain(|_| !is_number && !host.starts_with(b"["));
             (!labels.is_empty()).then(|| labels.join(&b'.'))
         })),
@@ -185,7 +189,41 @@ fn lines() -> Vec<Vec<u8>> {
         let all = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
         lines.extend(all.step_by(61).take(120).map(<[u8]>::to_vec));
     }
+    lines.extend(drawn());
     lines
+}
+
+/// Lines whose hosts are plain, or nearly so.
+fn drawn() -> impl Iterator<Item = Vec<u8>> {
+    const STARTS: [&str; 5] = ["http://", "https://", "https://", "HTTP://", "http:/"];
+    const HOST: [&str; 18] = [
+        "a",
+        "b",
+        "www",
+        "example",
+        "co",
+        "uk",
+        "com",
+        ".",
+        ".",
+        ".",
+        "-",
+        "1",
+        "255",
+        "0x1",
+        "xn--",
+        "A",
+        "_",
+        "longlabellonglabellonglabellonglabel",
+    ];
+    const REST: [&str; 14] =
+        ["/", "/", "/a", "?", "#", "/.", "/..", ".", "%41", "%2f", "'", "\u{e9}", ":80", " "];
+    let mut random = Random::new(11);
+    let mut pieces = move |of: &[&str], most: usize| -> String {
+        (0..=random.below(most)).map(|_| of[random.below(of.len())]).collect()
+    };
+    let line = move |_| [pieces(&STARTS, 1), pieces(&HOST, 7), pieces(&REST, 6)].concat();
+    (0..2000).map(line).map(|line| line.replacen("://http", "://", 1).into_bytes())
 }
 
 /// What the lines of a batch are resolved against, one and the other in turn.
@@ -195,32 +233,37 @@ fn origins() -> Vec<Origin> {
     vec![Origin::default(), Origin { base: Some(base), url: Some(url), hides_password: false }]
 }
 
-/// Calls `each` with batches of different lengths, which hold each line once.
+/// Calls `each` with batches of different lengths, which hold each line once, and then with others whose lines are known to be in one text.
 fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
-    let all = lines();
-    let mut batch = Batch::default();
-    (batch.input, batch.grammar, batch.mask_passwords) = (INPUT, GRAMMAR, mask_passwords);
-    let mut rest = all.iter().zip(1..).peekable();
-    for len in (0..).map(|n| n * n % 83) {
-        batch.clear();
-        batch.origins = origins();
-        for (bytes, number) in rest.by_ref().take(len) {
-            let judgement = judge(bytes);
-            let verdict = (!bytes.is_empty()).then(|| judgement.verdict());
-            let field = [Some("url"), None, Some("-"), Some("")][number % 4];
-            batch.lines.push(Line {
-                bytes: Some(bytes.into()),
-                verdict,
-                advisories: judgement.advisories(),
-                number: number as u64,
-                offset: 7 * number as u64,
-                field,
-                origin: number % 2,
-            });
-        }
-        each(&mut batch);
-        if rest.peek().is_none() {
-            break;
+    const OFFSET: u64 = 1000;
+    let (all, text) = (lines(), lines().join(&b'\n'));
+    for has_text in [false, true] {
+        let mut batch = Batch::default();
+        (batch.input, batch.grammar, batch.mask_passwords) = (INPUT, GRAMMAR, mask_passwords);
+        batch.text = has_text.then_some((&text, OFFSET));
+        let (mut rest, mut offset) = (all.iter().zip(1..).peekable(), OFFSET);
+        for len in (0..).map(|n| n * n % 83) {
+            batch.clear();
+            batch.origins = origins();
+            for (bytes, number) in rest.by_ref().take(len) {
+                let judgement = judge(bytes);
+                let verdict = (!bytes.is_empty()).then(|| judgement.verdict());
+                let field = [Some("url"), None, Some("-"), Some("")][number % 4];
+                batch.lines.push(Line {
+                    bytes: Some(bytes.into()),
+                    verdict,
+                    advisories: judgement.advisories(),
+                    number: number as u64,
+                    offset,
+                    field,
+                    origin: number % 2,
+                });
+                offset += bytes.len() as u64 + 1;
+            }
+            each(&mut batch);
+            if rest.peek().is_none() {
+                break;
+            }
         }
     }
 }
@@ -253,7 +296,7 @@ fn rows_of_batches_are_those_of_the_twin() {
             }
             assert_eq!(out.lines().count(), batch.lines.len());
         });
-        assert_eq!(n_rows, lines().len());
+        assert_eq!(n_rows, 2 * lines().len());
     }
 }
 
@@ -279,6 +322,20 @@ fn cell_of(column: &Column, cells: &Cells<'_>, n: usize) -> Cell {
     };
     assert_eq!(of, column.of, "{column:?}");
     found.unwrap_or(Cell::Absent)
+}
+
+/// Several columns share what is known of a line.
+#[test]
+fn a_column_alone_has_the_same_cells() {
+    batches(false, |batch| {
+        let all = batch.cells(&columns());
+        for (column, cells) in COLUMNS.iter().zip(&all) {
+            let alone = &batch.cells(&[column])[0];
+            for n in 0..batch.lines.len() {
+                assert_eq!(cell_of(column, alone, n), cell_of(column, cells, n), "{:?}", batch.lines[n]);
+            }
+        }
+    });
 }
 
 /// The table says the truth about its columns.

@@ -37,6 +37,7 @@
 pub mod place;
 pub mod example;
 pub mod lines;
+pub mod plain_hosts;
 pub mod simd;
 pub mod line_automaton;
 mod line_table;
@@ -207,6 +208,8 @@ pub struct Scanner {
     table: Option<Box<LineTable>>,
     /// The memory that is reused for all segments.
     findings: Findings,
+    /// The lines of each lane, for [`Self::judge`].
+    ended: [Vec<Ended>; TABLE_LANES],
     attempts: Attempts,
 }
 
@@ -230,14 +233,14 @@ impl Scanner {
         assert!(kernel.is_available(), "{kernel} is available");
         let attempts =
             Attempts { streams: Attempt::new(true), defects: Attempt::new(false), rare: Attempt::new(false) };
-        Self { kernel, table: None, findings: Findings::default(), attempts }
+        Self { kernel, table: None, findings: Findings::default(), ended: Default::default(), attempts }
     }
 
     /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
     ///
     /// `body` begins at `place` and has no byte order mark.
     pub fn scan(&mut self, sink: &mut dyn LineSink, body: &[u8], place: Place) -> PathCounts {
-        let Self { kernel, table, findings, attempts } = self;
+        let Self { kernel, table, findings, attempts, .. } = self;
         let table = LineTable::of(table, sink.needs(place).list.grammar);
         let path_counts = PathCounts::default();
         let mut engine = Engine { sink, table, attempts, path_counts, n_bad: 0, n_defects: 0, n_rare: 0 };
@@ -266,7 +269,8 @@ impl Scanner {
     ) -> impl Iterator<Item = (Range<usize>, Option<Outcome>)> {
         let table = LineTable::of(&mut self.table, grammar);
         let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
-        let mut lines: [Vec<Ended>; TABLE_LANES] = Default::default();
+        let lines = &mut self.ended;
+        lines.iter_mut().for_each(Vec::clear);
         scan_lanes(table, lanes, |lane, ended, _| lines[lane].push(ended));
         let table = &*table;
         let starts = lanes.into_iter().scan(0, |end, lane| {
@@ -274,8 +278,8 @@ impl Scanner {
             *end += lane.len();
             Some((start, lane))
         });
-        starts.zip(lines).flat_map(move |((first, lane), lines)| {
-            lines.into_iter().map(move |Ended { start, end, outcome, .. }| {
+        starts.zip(&*lines).flat_map(move |((first, lane), lines)| {
+            lines.iter().map(move |&Ended { start, end, outcome, .. }| {
                 let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
                 (first + start..first + end, outcome)
             })

@@ -33,6 +33,7 @@ pub mod at_once;
 pub mod scheme;
 pub mod password;
 pub mod uri_parts;
+pub mod plain_host;
 pub mod automaton;
 #[cfg(feature = "scan")]
 pub mod known_steps;

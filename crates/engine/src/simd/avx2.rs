@@ -6,12 +6,12 @@
 use super::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
-    _mm256_gf2p8affine_epi64_epi8, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
-    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-    _mm256_xor_si256,
+    _mm256_gf2p8affine_epi64_epi8, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_testz_si256, _mm256_unpackhi_epi16,
+    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
+    _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 use std::arch::asm;
 
@@ -42,6 +42,22 @@ impl FindBits for Avx2 {
                     is_in = _mm256_or_si256(is_in, equal);
                 }
                 _mm256_movemask_epi8(is_in)
+            };
+            found = found << 32 | u64::from(mask.cast_unsigned());
+        }
+        found
+    }
+
+    #[inline(always)]
+    fn find_range(self, first: u8, last: u8, block: &[u8; BLOCK]) -> u64 {
+        let mut found = 0;
+        for half in block.as_chunks::<32>().0.iter().rev() {
+            // SAFETY: the token proves AVX2. Half a block is 32 bytes.
+            let mask = unsafe {
+                let bytes = _mm256_loadu_si256(half.as_ptr().cast());
+                let above = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first.cast_signed()));
+                let least = _mm256_min_epu8(above, _mm256_set1_epi8((last - first).cast_signed()));
+                _mm256_movemask_epi8(_mm256_cmpeq_epi8(above, least))
             };
             found = found << 32 | u64::from(mask.cast_unsigned());
         }

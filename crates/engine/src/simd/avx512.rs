@@ -2,10 +2,11 @@
 
 use super::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
-    _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_maskz_permutex2var_epi8, _mm512_min_epu8,
-    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_shldi_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_testn_epi8_mask, _mm512_xor_si512,
+    _mm512_cmple_epu8_mask, _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512,
+    _mm512_maskz_permutex2var_epi8, _mm512_min_epu8, _mm512_or_si512, _mm512_permutex2var_epi8,
+    _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shldi_epi64,
+    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_test_epi64_mask, _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
 use super::{BLOCK, BORDER, Blocks, Counts, FindBits, Job, Kernel, LANES, UNITS, Word};
@@ -29,6 +30,16 @@ impl FindBits for Avx512 {
             }
         }
         found
+    }
+
+    #[inline(always)]
+    fn find_range(self, first: u8, last: u8, block: &[u8; BLOCK]) -> u64 {
+        // SAFETY: the token proves the features. A block is 64 bytes.
+        unsafe {
+            let bytes = _mm512_loadu_si512(block.as_ptr().cast());
+            let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first.cast_signed()));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first).cast_signed()))
+        }
     }
 }
 

@@ -15,6 +15,9 @@ use super::{Job, Kernel};
 pub(super) trait FindBits: Kernel {
     /// Which bytes of a block are in `set`. Always inlined into a [`Job`], so that it is compiled for the kernel's instructions.
     fn find_bits(self, set: [u8; 3], block: &[u8; BLOCK]) -> u64;
+
+    /// Which bytes of a block are from `first` to `last`. Always inlined as well.
+    fn find_range(self, first: u8, last: u8, block: &[u8; BLOCK]) -> u64;
 }
 
 /// Writes to `found` which bytes of each block are in `set`. The lowest bit is the first byte.
@@ -43,6 +46,9 @@ pub trait BlockSink<const N: usize> {
     /// The sets. They are known when the search is compiled, so that a byte that is repeated costs nothing.
     const SETS: [[u8; 3]; N];
 
+    /// For each set, the first and the last of more bytes that are in it, if there are any.
+    const RANGES: [Option<(u8, u8)>; N] = [None; N];
+
     /// Takes the next block: which of its bytes are in each set. The lowest bit is the first byte. Always inlined into the
     /// search, so that it is compiled for the kernel's instructions.
     fn take(&mut self, bits: [u64; N]);
@@ -67,7 +73,7 @@ pub fn find_each<const N: usize, S: BlockSink<N>>(bytes: &[u8], mut sink: S) {
         }
     }
     for block in blocks.iter().chain(last) {
-        sink.take(S::SETS.map(|set| bits(set, block)));
+        sink.take(bits_of_sets::<N, S>(block));
     }
     sink.finish();
 }
@@ -108,6 +114,9 @@ impl<const N: usize, K: FindBits, S: BlockSink<N>> SearchEach<'_, N, K, S> {
         let (mut found, mut n) = ([0; N], 0);
         while n < N {
             found[n] = self.kernel.find_bits(S::SETS[n], block);
+            if let Some((first, last)) = S::RANGES[n] {
+                found[n] |= self.kernel.find_range(first, last, block);
+            }
             n += 1;
         }
         self.sink.take(found);
@@ -138,10 +147,24 @@ impl<K: FindBits> Job for Search<'_, K> {
     }
 }
 
+/// Searches one block for the sets of a sink.
+fn bits_of_sets<const N: usize, S: BlockSink<N>>(block: &[u8; BLOCK]) -> [u64; N] {
+    std::array::from_fn(|n| {
+        let of_range =
+            S::RANGES[n].map_or(0, |(first, last)| bits_where(|byte| (first..=last).contains(&byte), block));
+        bits(S::SETS[n], block) | of_range
+    })
+}
+
 /// Searches one block. Compilers turn this form into vector instructions.
 #[allow(clippy::needless_bitwise_bool, reason = "without branches")]
 fn bits(set: [u8; 3], block: &[u8; BLOCK]) -> u64 {
-    let is_in = block.map(|byte| u8::from((byte == set[0]) | (byte == set[1]) | (byte == set[2])));
+    bits_where(|byte| (byte == set[0]) | (byte == set[1]) | (byte == set[2]), block)
+}
+
+#[inline]
+fn bits_where(is_wanted: impl Fn(u8) -> bool, block: &[u8; BLOCK]) -> u64 {
+    let is_in = block.map(|byte| u8::from(is_wanted(byte)));
     // The product gathers the bits of eight bytes in the top byte.
     let gather = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     is_in.as_chunks().0.iter().rev().fold(0, |bits, eight| bits << 8 | gather(eight))
@@ -261,6 +284,7 @@ mod tests {
         struct Three<'a>(Vec<[u64; 3]>, &'a mut Vec<[u64; 3]>);
         impl BlockSink<3> for Three<'_> {
             const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
+            const RANGES: [Option<(u8, u8)>; 3] = [Some((b'b', b'c')), None, Some((0x80, 0xff))];
 
             fn take(&mut self, bits: [u64; 3]) {
                 self.0.push(bits);
@@ -274,8 +298,15 @@ mod tests {
         let bytes: Vec<_> = (0..5 * BLOCK - 7).map(|n| b"a:wW\n\x80bc"[n * n % 13 % 8]).collect();
         let filled = [&bytes[..], &[0; 7]].concat();
         let filled = filled.as_chunks::<BLOCK>().0;
-        let expected: Vec<_> =
-            filled.iter().map(|block| Three::SETS.map(|set| self::bits(set, block))).collect();
+        let is_in: [fn(u8) -> bool; 3] = [
+            |byte| matches!(byte, b':' | b'b' | b'c'),
+            |byte| matches!(byte, b'w' | b'W'),
+            |byte| matches!(byte, b'\n' | 0x80..),
+        ];
+        let bits = |block: &[u8; BLOCK], is_in: fn(u8) -> bool| {
+            (0..BLOCK).filter(|&n| is_in(block[n])).fold(0, |bits, n| bits | 1_u64 << n)
+        };
+        let expected: Vec<_> = filled.iter().map(|block| is_in.map(|is_in| bits(block, is_in))).collect();
         let mut found = Vec::new();
         find_each(&bytes, Three(Vec::new(), &mut found));
         assert_eq!(found, expected);

@@ -13,7 +13,7 @@ use crate::uri_parts::{Host, host, split};
 ///
 /// RFC 3986 accepts the canonical form, which is its own canonical form. A line that is canonical is mostly returned as it is. Other
 /// forms are written to `out`, whose contents are replaced. The cost is linear in the length of the line: a table look-up per byte to
-/// judge the line. A plain line ([`is_plain`]) then costs a look at each byte of its host, and at each pair of bytes in the rest.
+/// judge the line. A plain line ([`appended`]) then costs a look at each byte of its host, and at each pair of bytes in the rest.
 ///
 /// ```
 /// use urlsift_grammar::keys::canonical::canonical;
@@ -30,24 +30,37 @@ pub fn canonical<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
 /// Does the same as [`canonical`] for a line that RFC 3986 accepts. For other lines, the result has no meaning.
 #[must_use]
 pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
-    if is_plain(line) {
+    if appended(line) == Some("") {
         return line;
     }
     write_canonical(line, out);
     out
 }
 
-/// Returns whether a line that RFC 3986 accepts is known to be canonical: an http or https URL with a lower-case host, without
-/// userinfo, port and dot-segments. Its escapes are canonical and follow the host.
+/// What the canonical form of a line that RFC 3986 accepts has behind the line: nothing, or "/" for a path. `None` if it may differ in
+/// another way. This is known of http and https URLs with a lower-case host, without userinfo, port and dot-segments, whose escapes are
+/// canonical and follow the host.
 #[must_use]
-pub fn is_plain(line: &[u8]) -> bool {
-    let Some(Host { name, port: None, end }) = host(line) else { return false };
-    let rest = &line[end..];
+pub fn appended(line: &[u8]) -> Option<&'static str> {
+    let Some(Host { name, port: None, end }) = host(line) else { return None };
+    let is_plain = matches!(&line[..name.start], b"http://" | b"https://")
+        && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'));
+    if is_plain { appended_behind_host(&line[end..], false) } else { None }
+}
+
+/// The same by what follows a plain host ([`PlainHost`](crate::plain_host::PlainHost)). It may be known that this has no escape, and no segment that
+/// begins with a dot.
+#[must_use]
+#[inline]
+pub fn appended_behind_host(rest: &[u8], is_plain: bool) -> Option<&'static str> {
     let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
-    matches!(&line[..name.start], b"http://" | b"https://")
-        && rest.first() == Some(&b'/')
-        && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'))
-        && (!at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest))
+    match rest {
+        [] => Some("/"),
+        [b'/', ..] if is_plain || !at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest) => {
+            Some("")
+        }
+        _ => None,
+    }
 }
 
 /// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. It begins with "/".

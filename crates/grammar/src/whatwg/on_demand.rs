@@ -2,6 +2,8 @@
 
 use std::cell::OnceCell;
 
+use crate::plain_host::PlainHost;
+use crate::uri_parts::scheme_end;
 use crate::whatwg::plain::PlainUrl;
 use crate::whatwg::{Found, Level, Parsed, Url, hosts_differ};
 
@@ -42,6 +44,20 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// Whether it is known whether the line is a plain URL.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.parser.plain.get().is_some()
+    }
+
+    /// Tells the host of a line that RFC 3986 accepts, and whether what follows it is plain, too. This saves a search.
+    pub fn tell(&mut self, host: PlainHost, has_plain_rest: bool) {
+        let plain = PlainUrl::by_plain_host(self.bytes, host, has_plain_rest);
+        if plain.is_some() {
+            self.parser.plain = OnceCell::from(plain);
+        }
+    }
+
     /// The result of the parser. The first call parses the line.
     pub fn parsed(&mut self) -> &Parsed {
         let OnDemand { parsed, is_parsed, .. } = &mut *self.parser;
@@ -60,7 +76,23 @@ impl Line<'_> {
 
     /// The level.
     pub fn level(&mut self, is_accepted_by_rfc3986: bool) -> Level {
-        if self.plain(is_accepted_by_rfc3986).is_some() { Level::Valid } else { self.parsed().level() }
+        if self.plain(is_accepted_by_rfc3986).is_some() {
+            Level::Valid
+        } else if self.lacks_base(is_accepted_by_rfc3986) {
+            Level::Relative
+        } else {
+            self.parsed().level()
+        }
+    }
+
+    /// The URL, if there is one.
+    pub fn url(&mut self, is_accepted_by_rfc3986: bool) -> Option<&Url> {
+        if self.lacks_base(is_accepted_by_rfc3986) { None } else { self.parsed().url() }
+    }
+
+    /// Whether the line is known to be relative, and nothing it could be relative to.
+    fn lacks_base(&self, is_accepted_by_rfc3986: bool) -> bool {
+        is_accepted_by_rfc3986 && self.base.is_none() && scheme_end(self.bytes).is_none()
     }
 
     /// The validation errors.
@@ -72,6 +104,6 @@ impl Line<'_> {
     pub fn hosts_differ(&mut self, is_accepted_by_rfc3986: bool) -> bool {
         let (bytes, base) = (self.bytes, self.base);
         self.plain(is_accepted_by_rfc3986).is_none()
-            && self.parsed().url().is_some_and(|url| hosts_differ(bytes, base, url))
+            && self.url(is_accepted_by_rfc3986).is_some_and(|url| hosts_differ(bytes, base, url))
     }
 }

@@ -91,6 +91,16 @@ pub(super) fn _mm512_min_epu8(a: __m512i, b: __m512i) -> __m512i {
     __m512i::from_bytes(std::array::from_fn(|n| a[n].min(b[n])))
 }
 
+pub(super) fn _mm512_sub_epi8(a: __m512i, b: __m512i) -> __m512i {
+    let (a, b) = (a.bytes(), b.bytes());
+    __m512i::from_bytes(std::array::from_fn(|n| a[n].wrapping_sub(b[n])))
+}
+
+pub(super) fn _mm512_cmple_epu8_mask(a: __m512i, b: __m512i) -> u64 {
+    let (a, b) = (a.bytes(), b.bytes());
+    (0..64).fold(0, |mask, n| mask | u64::from(a[n] <= b[n]) << n)
+}
+
 pub(super) fn _mm512_cmpeq_epi8_mask(a: __m512i, b: __m512i) -> u64 {
     let (a, b) = (a.bytes(), b.bytes());
     (0..64).fold(0, |mask, n| mask | u64::from(a[n] == b[n]) << n)

@@ -1,0 +1,262 @@
+//! Plain hosts and what follows them, for all lines of a text: the bytes that matter are found in 64 bytes at once, and each line looks up
+//! their bits. No branch depends on the length of a host.
+
+use std::ops::Range;
+
+use crate::simd::{BLOCK, BlockSink, find_each};
+use urlsift_grammar::plain_host::{PlainHost, before_host};
+
+/// The bytes of a text that decide about plain hosts, as bits of its blocks. They take three quarters of the memory of the text.
+#[derive(Debug)]
+pub struct PlainHosts<'a> {
+    text: &'a [u8],
+    blocks: Vec<Bits>,
+}
+
+/// The longest text that is worth their memory, in bytes. Longer ones mostly are one line.
+pub const MAX_TEXT: usize = 16 << 20;
+
+/// A word for each [`Is`].
+type Bits = [u64; 6];
+
+/// What the bits of a block say, in their order.
+#[derive(Clone, Copy)]
+enum Is {
+    /// No byte of a plain host.
+    Other,
+    Dot,
+    Hyphen,
+    Question,
+    Hash,
+    /// "%", "'", a byte beyond ASCII, or a dot behind "/".
+    Rare,
+}
+
+/// The blocks so far, and whether the last one ends in "/".
+struct Search<'b>(&'b mut Vec<Bits>, u64);
+
+impl BlockSink<8> for Search<'_> {
+    const SETS: [[u8; 3]; 8] =
+        [[b'a'; 3], [b'0'; 3], [b'.'; 3], [b'-'; 3], [b'?'; 3], [b'#'; 3], [b'/'; 3], [b'%', b'\'', b'\'']];
+    const RANGES: [Option<(u8, u8)>; 8] =
+        [Some((b'a', b'z')), Some((b'0', b'9')), None, None, None, None, None, Some((0x80, 0xff))];
+
+    #[inline(always)]
+    fn take(&mut self, [letters, digits, dots, hyphens, questions, hashes, slashes, rare]: [u64; 8]) {
+        let rare = rare | (slashes << 1 | self.1) & dots;
+        self.0.push([!(letters | digits | dots | hyphens), dots, hyphens, questions, hashes, rare]);
+        self.1 = slashes >> 63;
+    }
+
+    fn finish(self) {}
+}
+
+/// Where the components of a line with a plain host begin, as offsets in the line. Query and fragment begin with their delimiters. Where they are
+/// missing, the line ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainParts {
+    host: u32,
+    path: u32,
+    query: u32,
+    fragment: u32,
+    end: u32,
+}
+
+impl PlainParts {
+    pub fn host(self) -> Range<usize> {
+        self.host as usize..self.path as usize
+    }
+
+    pub fn path(self) -> Range<usize> {
+        self.path as usize..self.query as usize
+    }
+
+    pub fn query(self) -> Option<Range<usize>> {
+        (self.query < self.fragment).then(|| self.query as usize + 1..self.fragment as usize)
+    }
+
+    pub fn fragment(self) -> Option<Range<usize>> {
+        (self.fragment < self.end).then(|| self.fragment as usize + 1..self.end as usize)
+    }
+}
+
+impl<'a> PlainHosts<'a> {
+    /// Looks at each byte of a text.
+    #[must_use]
+    pub fn of(text: &'a [u8]) -> Self {
+        let mut blocks = Vec::with_capacity(text.len() / BLOCK + 3);
+        find_each(text, Search(&mut blocks, 0));
+        // So that each place has a block behind its own. No host goes on there.
+        blocks.extend([[u64::MAX, 0, 0, 0, 0, 0]; 2]);
+        Self { text, blocks }
+    }
+
+    /// The plain host of the line at `place`, if it has one.
+    #[inline(always)]
+    #[expect(clippy::needless_bitwise_bool, reason = "without branches")]
+    pub fn host(&self, place: &Range<usize>) -> Option<PlainHost> {
+        let start = before_host(&self.text[place.start..])?;
+        let host = place.start + start;
+        let len = self.near(Is::Other, host).trailing_zeros() as usize;
+        let end = (host + len).min(place.end);
+        let byte = self.text.get(end).copied().unwrap_or(b'/');
+        let is_end = (end == place.end) | (byte == b'/') | (byte == b'?') | (byte == b'#');
+        if !is_end | (len == BLOCK) | (end <= host) {
+            return None;
+        }
+        let in_host = !(u64::MAX << (end - host));
+        let [dots, hyphens] = [Is::Dot, Is::Hyphen].map(|is| self.near(is, host) & in_host);
+        Some(PlainHost { start, end: end - place.start, dots, hyphens })
+    }
+
+    /// The components of a line with a plain host; `None` if it is longer than 4 GiB.
+    #[inline]
+    pub fn parts(&self, place: &Range<usize>, host: PlainHost) -> Option<PlainParts> {
+        let path = place.start + host.end;
+        let fragment = self.first(Is::Hash, path, place.end);
+        let query = self.first(Is::Question, path, fragment);
+        let at = |at: usize| u32::try_from(at - place.start).ok();
+        Some(PlainParts {
+            host: at(place.start + host.start)?,
+            path: at(path)?,
+            query: at(query)?,
+            fragment: at(fragment)?,
+            end: at(place.end)?,
+        })
+    }
+
+    /// Whether nothing behind a plain host is "%", "'" or beyond ASCII, and no segment begins with a dot.
+    #[inline]
+    pub fn has_plain_rest(&self, place: &Range<usize>, host: PlainHost) -> bool {
+        self.first(Is::Rare, place.start + host.end, place.end) == place.end
+    }
+
+    /// The bits of the 64 bytes from `at` on.
+    #[inline(always)]
+    fn near(&self, is: Is, at: usize) -> u64 {
+        let (block, bit) = (at / BLOCK, at % BLOCK);
+        let blocks: &[Bits; 2] = self.blocks[block..].first_chunk().expect("there is a block behind it");
+        blocks[0][is as usize] >> bit | blocks[1][is as usize] << 1 << (BLOCK - 1 - bit)
+    }
+
+    /// The first such byte in a range, or the end of the range.
+    #[inline]
+    fn first(&self, is: Is, mut start: usize, end: usize) -> usize {
+        loop {
+            let near = self.near(is, start);
+            if near != 0 || end - start <= BLOCK {
+                return (start + near.trailing_zeros() as usize).min(end);
+            }
+            start += BLOCK;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::places;
+    use urlsift_grammar::random::Random;
+    use urlsift_grammar::uri_parts::{Host, host, split};
+
+    /// The plain host of a line, by the definition.
+    fn expected(line: &[u8]) -> Option<PlainHost> {
+        let Host { name, port, end } = host(line)?;
+        let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+        let text = &line[name.clone()];
+        if !matches!(&line[..name.start], b"http://" | b"https://")
+            || !(1..64).contains(&text.len())
+            || !text.iter().all(is_plain)
+            || port.is_some()
+        {
+            return None;
+        }
+        let bits = |of: u8| (0..text.len()).fold(0, |bits, n| bits | u64::from(text[n] == of) << n);
+        Some(PlainHost { start: name.start, end, dots: bits(b'.'), hyphens: bits(b'-') })
+    }
+
+    /// Compares all lines. Returns how many have a plain host.
+    fn compare(text: &[u8]) -> usize {
+        let (hosts, mut n_plain) = (PlainHosts::of(text), 0);
+        for place in places(text) {
+            let line = &text[place.clone()];
+            let found = hosts.host(&place);
+            assert_eq!(found, expected(line), "{}", line.escape_ascii());
+            let Some(host) = found else { continue };
+            let parts = hosts.parts(&place, host).unwrap();
+            let by_delimiters = split(line);
+            assert_eq!(
+                (parts.host(), parts.path(), parts.query(), parts.fragment()),
+                (
+                    by_delimiters.host.unwrap(),
+                    by_delimiters.path,
+                    by_delimiters.query,
+                    by_delimiters.fragment
+                ),
+                "{}",
+                line.escape_ascii()
+            );
+            let rest = &line[host.end..];
+            let is_plain = rest.iter().all(|&byte| !matches!(byte, b'%' | b'\'' | 0x80..))
+                && !rest.windows(2).any(|pair| pair == b"/.");
+            assert_eq!(hosts.has_plain_rest(&place, host), is_plain, "{}", line.escape_ascii());
+            n_plain += 1;
+        }
+        n_plain
+    }
+
+    #[test]
+    fn hosts_and_components_are_those_of_each_line() {
+        const PIECES: [&[u8]; 24] = [
+            b"\nhttp://",
+            b"\nhttps://",
+            b"\nhttp://",
+            b"\r\nhttps://a",
+            b"HTTP://",
+            b"a",
+            b"b.c",
+            b"-",
+            b".",
+            b"/",
+            b"?",
+            b"#",
+            b"/.",
+            b":",
+            b"@",
+            b"%",
+            b"'",
+            b"_",
+            b"A",
+            b"\xc3",
+            b"\r",
+            b"\n",
+            b"z9",
+            b"abcdefghijklmnopqrstuvwxyz0123456789",
+        ];
+        let mut random = Random::new(3);
+        let mut n_plain = 0;
+        for _ in 0..if cfg!(miri) { 20 } else { 3000 } {
+            let pieces = (0..random.below(60)).map(|_| PIECES[random.below(PIECES.len())]);
+            n_plain += compare(&pieces.collect::<Vec<_>>().concat());
+        }
+        assert!(n_plain > if cfg!(miri) { 1 } else { 3000 }, "{n_plain}");
+    }
+
+    #[test]
+    fn hosts_and_lines_of_any_length_at_any_place() {
+        for before in 0..if cfg!(miri) { 3 } else { 2 * BLOCK } {
+            for len in (0..70).step_by(if cfg!(miri) { 23 } else { 1 }) {
+                for rest in [
+                    "",
+                    "/",
+                    "/?#",
+                    "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?b#c/.d",
+                    "_",
+                ] {
+                    let text = format!("{}\nhttps://{}{rest}", "x".repeat(before), "h".repeat(len));
+                    compare(text.as_bytes());
+                }
+            }
+        }
+    }
+}
