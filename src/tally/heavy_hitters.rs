@@ -7,12 +7,12 @@
 //! cannot be compared for equality.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
+use crate::tally::name_table::NameTable;
 use urlsift_engine::place::Place;
 use urlsift_grammar::latin1;
 
@@ -33,9 +33,7 @@ pub const MAX_NAME_LEN: usize = 255;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub(crate) struct Counts {
-    /// Hashed with a random key of this process, because the author of a list chooses its names. Nothing depends on
-    /// the order.
-    lines: HashMap<Box<[u8]>, u64, RandomState>,
+    lines: NameTable,
     /// Upper bound of the lines missing from each count.
     missing: u64,
 }
@@ -50,7 +48,7 @@ struct Written {
 
 impl From<Counts> for Written {
     fn from(counts: Counts) -> Self {
-        let lines = counts.lines.iter().map(|(name, &lines)| (latin1::text_of(name), lines)).collect();
+        let lines = counts.lines.iter().map(|(name, lines)| (latin1::text_of(name), lines)).collect();
         Self { lines, missing: counts.missing }
     }
 }
@@ -59,36 +57,28 @@ impl TryFrom<Written> for Counts {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let name = |(name, lines): (String, u64)| {
+        let mut counts = Self { missing: written.missing, ..Self::default() };
+        for (name, lines) in written.lines {
             let bytes = latin1::bytes_of(&name).filter(|bytes| bytes.len() <= MAX_NAME_LEN);
-            bytes.map(|bytes| (bytes, lines)).ok_or_else(|| format!("a name {name:?}"))
-        };
-        let lines = written.lines.into_iter().map(name).collect::<Result<_, _>>()?;
-        Ok(Self { lines, missing: written.missing })
+            let bytes = bytes.ok_or_else(|| format!("a name {name:?}"))?;
+            counts.count(&[(&bytes, lines)]);
+        }
+        Ok(counts)
     }
 }
 
 impl Counts {
     fn n_lines(&self) -> u128 {
-        self.lines.values().copied().map(u128::from).sum()
+        self.lines.iter().map(|(_, lines)| u128::from(lines)).sum()
     }
 
-    /// Counts `n` lines.
-    #[inline]
-    pub(crate) fn count(&mut self, name: &[u8], n: u64) {
-        match self.lines.get_mut(name) {
-            Some(lines) => *lines += n,
-            None => _ = self.lines.insert(name.into(), n),
-        }
+    /// Counts lines by name.
+    pub(crate) fn count(&mut self, names: &[(&[u8], u64)]) {
+        self.lines.count(names);
     }
 
-    fn add(&mut self, mut other: Self) {
-        if other.lines.len() > self.lines.len() {
-            std::mem::swap(self, &mut other);
-        }
-        for (name, lines) in other.lines {
-            *self.lines.entry(name).or_default() += lines;
-        }
+    fn add(&mut self, other: Self) {
+        self.lines.add_all(other.lines);
         self.missing += other.missing;
     }
 
@@ -101,12 +91,9 @@ impl Counts {
         if self.lines.len() <= most {
             return;
         }
-        let mut all: Vec<u64> = self.lines.values().copied().collect();
+        let mut all: Vec<u64> = self.lines.iter().map(|(_, lines)| lines).collect();
         let (_, &mut less, _) = all.select_nth_unstable_by_key(most, |&lines| Reverse(lines));
-        self.lines.retain(|_, lines| {
-            *lines = lines.saturating_sub(less);
-            *lines > 0
-        });
+        self.lines = self.lines.less(less);
         self.missing += less;
     }
 }
@@ -222,7 +209,7 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
 
     /// Puts back the counts of the chunk that contains `place`.
     pub(crate) fn put(&mut self, place: Place, counts: Counts) {
-        if !counts.lines.is_empty() {
+        if counts.lines.len() > 0 {
             self.open.entry(place.input).or_default().nodes.insert((0, place.offset / CHUNK), counts);
         }
     }
@@ -242,7 +229,7 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
             sum.add(chunks.sum(MOST));
         }
         sum.reduce(MOST);
-        if !sum.lines.is_empty() || sum.missing > 0 {
+        if sum.lines.len() > 0 || sum.missing > 0 {
             self.open.entry(input).or_default().nodes.insert((0, 0), sum);
         }
     }
@@ -320,10 +307,10 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
     /// The `n` most frequent names.
     pub(crate) fn top(&self, n: usize) -> Top {
         let Counts { lines, missing } = self.sum();
-        let mut entries: Vec<_> = lines.into_iter().collect();
+        let mut entries: Vec<_> = lines.iter().collect();
         entries.sort_unstable_by(|(name, lines), (other, others)| others.cmp(lines).then(name.cmp(other)));
         entries.truncate(n);
-        let entry = |(name, lines): (Box<[u8]>, u64)| (String::from_utf8_lossy(&name).into_owned(), lines);
+        let entry = |(name, lines): (&[u8], u64)| (String::from_utf8_lossy(name).into_owned(), lines);
         Top { entries: entries.into_iter().map(entry).collect(), max_error: missing }
     }
 }
@@ -365,7 +352,7 @@ mod tests {
             let place = Place { input, offset: offset(n) };
             let (mut chunk, end) = counts.take(place);
             assert!(end > place.offset && end - place.offset <= 16);
-            chunk.count(&names[n..=n], 1);
+            chunk.count(&[(&names[n..=n], 1)]);
             counts.put(place, chunk);
         }
         counts.settle(input, &(offset(from)..offset(to)));

@@ -9,6 +9,7 @@ pub(crate) mod by_verdict;
 pub(crate) mod length_histogram;
 pub(crate) mod distinct;
 pub(crate) mod heavy_hitters;
+mod name_table;
 pub(crate) mod optional;
 pub(crate) mod whatwg;
 pub(crate) mod already_shown;

@@ -3,6 +3,7 @@
 //! They need a second look at each line, which [`SecondLook`] takes after the scan. Like the tally that contains it,
 //! a [`OptionalCounts`] is a commutative monoid. It knows neither verdicts nor defects.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -17,16 +18,18 @@ use crate::tally::length_histogram::{Lengths, Longest};
 use urlsift_engine::Run;
 use urlsift_engine::lines::trim_terminator;
 use urlsift_engine::place::Place;
+use urlsift_engine::plain_hosts::{MAX_TEXT, PlainHosts};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::at_once;
 use urlsift_grammar::escape::MASK;
-use urlsift_grammar::host::compared;
+use urlsift_grammar::host::{compared, unchanged};
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::named;
 use urlsift_grammar::password::secrets_of;
+use urlsift_grammar::plain_host::PlainHost;
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts::{Host, beginning, host};
 use urlsift_grammar::whatwg::plain::PlainUrl;
@@ -172,14 +175,56 @@ pub(crate) struct OptionalCounts {
 }
 
 /// The name counts of one chunk of an input while its lines are counted.
-struct OpenChunk {
+struct OpenChunk<'a> {
     place: Place,
     end: u64,
     names: [Counts; NAMES.len()],
-    /// The host of the last lines, as it is written, and how many of them are not counted yet.
-    host: Vec<u8>,
+    /// Hosts whose lines are not counted yet.
+    waiting: Vec<WaitingHost<'a>>,
+}
+
+/// A host of lines that follow each other.
+#[derive(Clone, Copy)]
+struct WaitingHost<'a> {
+    /// As it is written.
+    host: &'a [u8],
+    /// The bits of its dots, if it is a plain host.
+    dots: Option<u64>,
+    /// Whether it may be a password, and a mask is counted instead.
+    is_hidden: bool,
     n_lines: u64,
 }
+
+/// The names of a host.
+struct NamesOfHost<'a> {
+    /// As it is compared, or in lower case if it cannot be compared.
+    host: Cow<'a, [u8]>,
+    /// Where suffix and domain begin, if the host has them and they are wanted.
+    suffix: Option<usize>,
+    domain: Option<usize>,
+    is_hidden: bool,
+    n_lines: u64,
+}
+
+impl NamesOfHost<'_> {
+    fn domain(&self) -> Option<&[u8]> {
+        Some(&self.host[self.domain?..])
+    }
+
+    /// The name that is counted, unless it is too long.
+    fn name(&self, of: TopOf) -> Option<&[u8]> {
+        let name = match of {
+            TopOf::Tlds => last_label(&self.host)?,
+            TopOf::Domains => self.domain()?,
+            TopOf::Suffixes => &self.host[self.suffix?..],
+            _ => &self.host,
+        };
+        (name.len() <= MAX_NAME_LEN).then_some(if self.is_hidden { MASK.as_bytes() } else { name })
+    }
+}
+
+/// How many hosts wait at most.
+const MAX_WAITING: usize = 64;
 
 /// A judged line whose beginning alone may be in memory.
 pub(crate) struct LongJudged<'a> {
@@ -248,17 +293,17 @@ impl OptionalCounts {
         }
     }
 
-    fn open(&mut self, place: Place) -> OpenChunk {
+    fn open<'a>(&mut self, place: Place) -> OpenChunk<'a> {
         let mut end = 0;
         let names = self.names.each_mut().map(|names| {
             let (counts, end_of_chunk) = names.take(place);
             end = end_of_chunk;
             counts
         });
-        OpenChunk { place, end, names, host: Vec::new(), n_lines: 0 }
+        OpenChunk { place, end, names, waiting: Vec::new() }
     }
 
-    fn close(&mut self, wanted: &WantedCounts, mut chunk: OpenChunk) {
+    fn close(&mut self, wanted: &WantedCounts, mut chunk: OpenChunk<'_>) {
         self.count_waiting(wanted, &mut chunk);
         for (names, counts) in self.names.iter_mut().zip(chunk.names) {
             names.put(chunk.place, counts);
@@ -267,7 +312,13 @@ impl OptionalCounts {
 
     /// Counts the host and port of an accepted line. `line` may be only the beginning of the `len` bytes; an
     /// authority that does not end within it is not counted.
-    fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
+    fn count_authority<'a>(
+        &mut self,
+        wanted: &WantedCounts,
+        chunk: &mut OpenChunk<'a>,
+        line: &'a [u8],
+        len: u64,
+    ) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(parts) = host(line).filter(ends) else { return };
         let is_shown = |range: &Range<usize>| !has_secret(line, wanted.is_of_text, &parts, range);
@@ -282,72 +333,65 @@ impl OptionalCounts {
         if !wanted.hosts() || host.is_empty() {
             return;
         }
-        if !is_shown(&parts.name) {
-            // A misspelt URL may have a password where a host is expected.
-            self.count_host(wanted, &mut chunk.names, host, Some(MASK.as_bytes()), 1);
-        } else if chunk.host == host {
-            chunk.n_lines += 1;
-        } else {
-            self.count_waiting(wanted, chunk);
-            chunk.host.extend_from_slice(host);
-            chunk.n_lines = 1;
+        // A misspelt URL may have a password where a host is expected.
+        let is_hidden = !is_shown(&parts.name);
+        self.count_host(wanted, chunk, WaitingHost { host, dots: None, is_hidden, n_lines: 1 });
+    }
+
+    /// Counts a host, with others or later.
+    fn count_host<'a>(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk<'a>, next: WaitingHost<'a>) {
+        match chunk.waiting.last_mut() {
+            Some(last) if (last.host, last.is_hidden) == (next.host, next.is_hidden) => last.n_lines += 1,
+            _ => {
+                if chunk.waiting.len() == MAX_WAITING {
+                    self.count_waiting(wanted, chunk);
+                }
+                chunk.waiting.push(next);
+            }
         }
     }
 
-    /// Counts the lines of a chunk whose host waits.
-    fn count_waiting(
-        &mut self,
-        wanted: &WantedCounts,
-        OpenChunk { names, host, n_lines, .. }: &mut OpenChunk,
-    ) {
-        if *n_lines > 0 {
-            self.count_host(wanted, names, host, None, std::mem::take(n_lines));
+    /// Counts the hosts that wait. They are counted together, because each look-up of a name waits for memory.
+    #[inline(never)]
+    fn count_waiting(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk<'_>) {
+        let hosts = chunk.waiting.drain(..).map(|host| self.names_of(wanted, host));
+        let hosts: Vec<_> = hosts.filter(|names| !names.host.is_empty()).collect();
+        for names in &hosts {
+            if wanted.has(DistinctOf::Hosts) && names.host.len() <= MAX_NAME_LEN {
+                self.count_distinct(DistinctOf::Hosts, hash(&names.host));
+            }
+            if let Some(domain) = names.domain().filter(|_| wanted.has(DistinctOf::Domains)) {
+                self.count_distinct(DistinctOf::Domains, hash(domain));
+            }
         }
-        host.clear();
+        for ((of, is_listed), counts) in NAMES.into_iter().zip(wanted.names).zip(&mut chunk.names) {
+            if is_listed {
+                let names = hosts.iter().filter_map(|names| Some((names.name(of)?, names.n_lines)));
+                counts.count(&names.collect::<Vec<_>>());
+            }
+        }
     }
 
-    /// Counts a host of `n` lines. If there is a mask, its names are counted as that.
-    fn count_host(
-        &mut self,
-        wanted: &WantedCounts,
-        names: &mut [Counts; NAMES.len()],
-        host: &[u8],
-        mask: Option<&[u8]>,
-        n: u64,
-    ) {
-        let (mut buffer, mut lower) = (Vec::new(), Vec::new());
-        let found = compared(host, &mut buffer);
+    /// The names of a host. Counts its problems.
+    fn names_of<'a>(&mut self, wanted: &WantedCounts, waiting: WaitingHost<'a>) -> NamesOfHost<'a> {
+        let WaitingHost { host, dots, is_hidden, n_lines } = waiting;
+        let (dots, mut buffer) = (dots.filter(|_| !host.ends_with(b".")), Vec::new());
+        let found = match dots.map(|_| host).or_else(|| unchanged(host)) {
+            Some(host) => Some(Cow::from(host)),
+            None => compared(host, &mut buffer).map(|host| host.to_vec().into()),
+        };
         if wanted.host_problems {
-            for problem in HostProblems::of(found, &wanted.suffixes).iter() {
-                *self.host_problems.entry(problem).or_default() += n;
+            for problem in HostProblems::of(found.as_deref(), &wanted.suffixes).iter() {
+                *self.host_problems.entry(problem).or_default() += n_lines;
             }
         }
-        let suffixes = found.filter(|_| wanted.needs_suffixes()).and_then(|host| wanted.suffixes.find(host));
-        let domain = suffixes.and_then(|found| found.domain());
-        let host = found.unwrap_or_else(|| {
-            lower.extend(host.iter().map(u8::to_ascii_lowercase));
-            &lower
-        });
-        if host.is_empty() {
-            return;
-        }
-        if wanted.has(DistinctOf::Hosts) && host.len() <= MAX_NAME_LEN {
-            self.count_distinct(DistinctOf::Hosts, hash(host));
-        }
-        if let Some(domain) = domain.filter(|_| wanted.has(DistinctOf::Domains)) {
-            self.count_distinct(DistinctOf::Domains, hash(domain));
-        }
-        for ((of, is_listed), counts) in NAMES.into_iter().zip(wanted.names).zip(names) {
-            let name = match of {
-                TopOf::Tlds => last_label(host),
-                TopOf::Domains => domain,
-                TopOf::Suffixes => suffixes.map(|found| found.suffix()),
-                _ => Some(host),
-            };
-            if let Some(name) = name.filter(|name| is_listed && name.len() <= MAX_NAME_LEN) {
-                counts.count(mask.unwrap_or(name), n);
-            }
-        }
+        let host_of_suffixes = found.as_deref().filter(|_| wanted.needs_suffixes());
+        let suffixes = host_of_suffixes.and_then(|host| wanted.suffixes.find_icann(host, dots));
+        let start = |name: &[u8]| found.as_deref().map_or(0, <[u8]>::len) - name.len();
+        let (suffix, domain) =
+            (suffixes.map(|of| start(of.suffix())), suffixes.and_then(|of| of.domain().map(start)));
+        let host = found.unwrap_or_else(|| host.to_ascii_lowercase().into());
+        NamesOfHost { host, suffix, domain, is_hidden, n_lines }
     }
 
     /// Notes that all lines that begin in a byte range of an input have been counted.
@@ -450,7 +494,9 @@ pub(crate) struct SecondLook<'a> {
     /// How many lines precede it.
     lines: u64,
     longest: Option<Longest>,
-    chunk: Option<OpenChunk>,
+    chunk: Option<OpenChunk<'a>>,
+    /// Those of the run, if hosts are counted. They have no port.
+    plain_hosts: Option<PlainHosts<'a>>,
 }
 
 impl<'a> SecondLook<'a> {
@@ -464,15 +510,17 @@ impl<'a> SecondLook<'a> {
         run: &'a Run<'a>,
         refused: &'a mut Vec<u64>,
     ) -> Self {
-        Self { census, wanted, run, refused, start: 0, lines: 0, longest: None, chunk: None }
+        let are_wanted = wanted.hosts() && run.bytes.len() <= MAX_TEXT;
+        let plain_hosts = are_wanted.then(|| PlainHosts::of(run.bytes));
+        Self { census, wanted, run, refused, start: 0, lines: 0, longest: None, chunk: None, plain_hosts }
     }
 
     /// Counts the next line. `end` is the position of its LF, or the end of the bytes if it has none.
     #[inline]
     pub(crate) fn line_until(&mut self, end: usize) {
-        let (line, _) = trim_terminator(&self.run.bytes[self.start..end]);
-        let place = Place { offset: self.run.place.offset + self.start as u64, ..self.run.place };
-        self.start = end + 1;
+        let start = std::mem::replace(&mut self.start, end + 1);
+        let (line, _) = trim_terminator(&self.run.bytes[start..end]);
+        let place = Place { offset: self.run.place.offset + start as u64, ..self.run.place };
         self.lines += 1;
         if line.is_empty() {
             return;
@@ -491,12 +539,12 @@ impl<'a> SecondLook<'a> {
             self.census.count_keys(self.wanted, line);
         }
         if self.wanted.authorities() {
-            self.name(place, line);
+            self.name(place, start, line);
         }
     }
 
     #[inline(never)]
-    fn name(&mut self, place: Place, line: &[u8]) {
+    fn name(&mut self, place: Place, start: usize, line: &'a [u8]) {
         if self.refused.pop_if(|&mut offset| offset == place.offset).is_some() {
             return;
         }
@@ -504,7 +552,15 @@ impl<'a> SecondLook<'a> {
             self.census.close(self.wanted, chunk);
         }
         let chunk = self.chunk.get_or_insert_with(|| self.census.open(place));
-        self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64);
+        let plain = self.plain_hosts.as_ref().and_then(|hosts| hosts.host(&(start..start + line.len())));
+        match plain {
+            Some(PlainHost { start, end, dots, .. }) => {
+                let host =
+                    WaitingHost { host: &line[start..end], dots: Some(dots), is_hidden: false, n_lines: 1 };
+                self.census.count_host(self.wanted, chunk, host);
+            }
+            None => self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64),
+        }
     }
 
     /// Counts the last line if it has no LF, and stores what is still pending.
