@@ -175,6 +175,9 @@ impl PathCounts {
 /// that latency.
 const TABLE_LANES: usize = 6;
 
+/// How many lines of each lane a scanner keeps room for. A chunk of blank lines needs a hundred times as much.
+const KEPT_LINES: usize = 4096;
+
 /// How many segments pass after an [`Attempt`] in vain before the next one. Each time it is in vain again, twice as many pass.
 pub const FIRST_PAUSE: usize = 7;
 const LONGEST_PAUSE: usize = 127;
@@ -224,7 +227,7 @@ struct Attempts {
 }
 
 impl Scanner {
-    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines.
+    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines, and up to 800 more once it has judged them one by one.
     ///
     /// # Panics
     /// If this machine does not have the kernel.
@@ -270,7 +273,10 @@ impl Scanner {
         let table = LineTable::of(&mut self.table, grammar);
         let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
         let lines = &mut self.ended;
-        lines.iter_mut().for_each(Vec::clear);
+        for lines in &mut *lines {
+            lines.clear();
+            lines.shrink_to(KEPT_LINES);
+        }
         scan_lanes(table, lanes, |lane, ended, _| lines[lane].push(ended));
         let table = &*table;
         let starts = lanes.into_iter().scan(0, |end, lane| {
