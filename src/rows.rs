@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 
 pub use crate::columns::Column;
 pub use crate::columns::text_rows::Form;
-use crate::columns::text_rows::{self, Full};
+use crate::columns::text_rows::{Full, TextRows};
 use crate::columns::{Batch, COLUMNS, Line, Need, Origin};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
@@ -279,7 +279,7 @@ impl Records {
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
         let start = chunk.bytes.offset + (chunk.bytes.get().len() - body.len()) as u64;
-        let mut out = Vec::with_capacity(body.len());
+        let mut rows = self.text_rows(body.len());
         let mut batch = self.batch(chunk);
         batch.text = (body.len() <= MAX_TEXT).then_some((body, start));
         let mut numbers = first..;
@@ -298,12 +298,12 @@ impl Records {
             if self.filter.is_empty() || verdict.is_some_and(matches) {
                 let bytes = Some(bytes.into());
                 batch.lines.push(Line { bytes, verdict, advisories, number, offset, ..Line::default() });
-                self.write(&mut out, &mut batch, BATCH, full)?;
+                write(&mut rows, &mut batch, BATCH, full)?;
             }
             Ok(())
         })?;
-        self.write(&mut out, &mut batch, 0, full)?;
-        Ok(out)
+        write(&mut rows, &mut batch, 0, full)?;
+        Ok(rows.out)
     }
 
     /// The rows of fields, and the records that they are in.
@@ -314,7 +314,7 @@ impl Records {
         full: Full<'_, E>,
     ) -> Result<(Vec<u8>, record_fields::Records), E> {
         let mut found = record_fields::Records::new(reader.format());
-        let mut out = Vec::with_capacity(chunk.bytes.get().len());
+        let mut rows = self.text_rows(chunk.bytes.get().len());
         let names = reader.names().clone();
         let mut bases = Bases::new(self.base.as_ref());
         let mut urls = Bases::new(self.whatwg_base.as_ref());
@@ -349,11 +349,11 @@ impl Records {
             let origin = batch.origins.len() - if field.role == Role::Url { 2 } else { 1 };
             let name = names.of(field.wanted, field.role);
             self.add_field(&mut batch, &mut found, field, name, origin);
-            self.write(&mut out, &mut batch, BATCH, full)?;
+            write(&mut rows, &mut batch, BATCH, full)?;
         }
-        self.write(&mut out, &mut batch, 0, full)?;
+        write(&mut rows, &mut batch, 0, full)?;
         found.take(&reader, chunk.bytes.get());
-        Ok((out, found))
+        Ok((rows.out, found))
     }
 
     /// The rows of values of a Parquet file. Counts no records.
@@ -365,16 +365,16 @@ impl Records {
         full: Full<'_, E>,
     ) -> Result<(Vec<u8>, record_fields::Records), E> {
         let mut found = record_fields::Records::new(Format::Parquet);
-        let mut out = Vec::with_capacity(chunk.bytes.get().len());
+        let mut rows = self.text_rows(chunk.bytes.get().len());
         let names = WantedNames::new(&self.reading.fields);
         let mut batch = self.batch(chunk);
         for field in values.fields(chunk.bytes.get()) {
             let name = names.of(field.wanted, field.role);
             self.add_field(&mut batch, &mut found, field, name, 0);
-            self.write(&mut out, &mut batch, BATCH, full)?;
+            write(&mut rows, &mut batch, BATCH, full)?;
         }
-        self.write(&mut out, &mut batch, 0, full)?;
-        Ok((out, found))
+        write(&mut rows, &mut batch, 0, full)?;
+        Ok((rows.out, found))
     }
 
     /// Whether a column or the filter needs the WHATWG parser.
@@ -420,22 +420,26 @@ impl Records {
         }
     }
 
-    /// Appends the rows of a batch if it has so many lines, and takes these out.
-    #[inline]
-    fn write<E>(
-        &self,
-        out: &mut Vec<u8>,
-        batch: &mut Batch<'_>,
-        least: usize,
-        full: Full<'_, E>,
-    ) -> Result<(), E> {
-        if batch.lines.len() >= least { self.write_all(out, batch, full) } else { Ok(()) }
+    /// No rows yet, with room for so many bytes.
+    fn text_rows(&self, capacity: usize) -> TextRows<'_> {
+        TextRows::new(self.form, self.keep, &self.columns, capacity)
     }
+}
 
-    #[inline(never)]
-    fn write_all<E>(&self, out: &mut Vec<u8>, batch: &mut Batch<'_>, full: Full<'_, E>) -> Result<(), E> {
-        text_rows::write(out, self.form, self.keep, &self.columns, batch, full)?;
-        batch.clear();
-        Ok(())
-    }
+/// Appends the rows of a batch if it has so many lines, and takes these out.
+#[inline]
+fn write<E>(
+    rows: &mut TextRows<'_>,
+    batch: &mut Batch<'_>,
+    least: usize,
+    full: Full<'_, E>,
+) -> Result<(), E> {
+    if batch.lines.len() >= least { write_all(rows, batch, full) } else { Ok(()) }
+}
+
+#[inline(never)]
+fn write_all<E>(rows: &mut TextRows<'_>, batch: &mut Batch<'_>, full: Full<'_, E>) -> Result<(), E> {
+    rows.write(batch, full)?;
+    batch.clear();
+    Ok(())
 }

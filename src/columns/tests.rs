@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
-use super::text_rows::{self, Form};
+use super::text_rows::{Form, TextRows};
 use super::{Batch, COLUMNS, Cells, Column, Line, Need, Origin, Type};
 use urlsift_engine::Scanner;
 use urlsift_grammar::Grammar;
@@ -277,10 +277,11 @@ fn rows_of_batches_are_those_of_the_twin() {
     for (form, keep) in [(Form::Tsv, Keep::All), (Form::Tsv, Keep::Ascii), (Form::Jsonl, Keep::All)] {
         let mut n_rows = 0;
         batches(false, |batch| {
-            let mut out = Vec::new();
+            let columns = columns();
+            let mut rows = TextRows::new(form, keep, &columns, 0);
             let full = &mut |_: &mut Vec<u8>| Err(());
-            text_rows::write(&mut out, form, keep, &columns(), batch, full).unwrap();
-            let out = String::from_utf8(out).unwrap();
+            rows.write(batch, full).unwrap();
+            let out = String::from_utf8(rows.out).unwrap();
             n_rows += batch.lines.len();
             for (row, line) in out.lines().zip(&batch.lines) {
                 let cell = |column: &Column| cell(column.name, line, &batch.origins[line.origin]);

@@ -25,62 +25,70 @@ pub(crate) type Full<'f, E> = &'f mut dyn FnMut(&mut Vec<u8>) -> Result<(), E>;
 /// The most bytes of rows that wait. The rows of a chunk can be a thousand times as long as the chunk, if a base is long.
 const MAX_WAITING: usize = 8 << 20;
 
-/// Appends a row for each line of a batch.
-pub(crate) fn write<E>(
-    out: &mut Vec<u8>,
+/// Rows that are being written, and what is kept from one batch to the next.
+pub(crate) struct TextRows<'c> {
+    pub(crate) out: Vec<u8>,
     form: Form,
     keep: Keep,
-    columns: &[&Column],
-    batch: &mut Batch<'_>,
-    full: Full<'_, E>,
-) -> Result<(), E> {
-    let cells = batch.cells(columns);
-    let mut texts_of_sets = vec![SetTexts::default(); columns.len()];
-    let has_text = columns.iter().any(|column| column.of == Type::Text);
-    let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
-        for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut texts_of_sets) {
-            match (cells, keep) {
-                // Most cells are these.
-                (Cells::Texts(cells), None) if column.of == Type::Text => {
-                    push_plain(out, cells[n].as_deref());
-                }
-                (Cells::Sets(names, sets), _) => {
-                    push_plain(out, sets[n].map(|bits| texts.of(names, bits)));
-                }
-                _ => push_field(out, column, cells, n, keep),
-            }
-            out.push(b'\t');
-        }
-        if let Some(last) = out.last_mut() {
-            *last = b'\n';
-        }
-    };
-    let (mut first, mut start, mut are_plain) = (0, out.len(), true);
-    for n in 0..batch.lines.len() {
-        match form {
-            // Rows that follow special ones mostly are special too. The next batch is tested again.
-            Form::Tsv => push_fields(out, n, (!are_plain).then_some(keep)),
-            Form::Jsonl => push_object(out, columns, &cells, n),
-        }
-        if out.len() - start < TOGETHER && n + 1 < batch.lines.len() {
-            continue;
-        }
-        let rows = first..n + 1;
-        if form == Form::Tsv
-            && has_text
-            && are_plain
-            && !are_plain_fields(&out[start..], rows.len() * columns.len())
-        {
-            are_plain = false;
-            out.truncate(start);
-            rows.for_each(|n| push_fields(out, n, Some(keep)));
-        }
-        if out.len() > MAX_WAITING {
-            full(out)?;
-        }
-        (first, start) = (n + 1, out.len());
+    columns: &'c [&'static Column],
+    /// For each column.
+    texts_of_sets: Vec<SetTexts>,
+}
+
+impl<'c> TextRows<'c> {
+    /// No rows yet, with room for so many bytes.
+    pub(crate) fn new(form: Form, keep: Keep, columns: &'c [&'static Column], capacity: usize) -> Self {
+        let texts_of_sets = vec![SetTexts::default(); columns.len()];
+        Self { out: Vec::with_capacity(capacity), form, keep, columns, texts_of_sets }
     }
-    Ok(())
+
+    /// Appends a row for each line of a batch.
+    pub(crate) fn write<E>(&mut self, batch: &mut Batch<'_>, full: Full<'_, E>) -> Result<(), E> {
+        let Self { out, form, keep, columns, texts_of_sets } = self;
+        let cells = batch.cells(columns);
+        let has_text = columns.iter().any(|column| column.of == Type::Text);
+        let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
+            for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *texts_of_sets) {
+                match cells {
+                    // Most cells are these.
+                    Cells::Texts(cells) if column.of == Type::Text && keep.is_none() => {
+                        push_plain(out, cells[n].as_deref());
+                    }
+                    _ => push_field(out, column, cells, n, keep, texts),
+                }
+                out.push(b'\t');
+            }
+            if let Some(last) = out.last_mut() {
+                *last = b'\n';
+            }
+        };
+        let (mut first, mut start, mut are_plain) = (0, out.len(), true);
+        for n in 0..batch.lines.len() {
+            match form {
+                // Rows that follow special ones mostly are special too. The next batch is tested again.
+                Form::Tsv => push_fields(out, n, (!are_plain).then_some(*keep)),
+                Form::Jsonl => push_object(out, columns, &cells, n),
+            }
+            if out.len() - start < TOGETHER && n + 1 < batch.lines.len() {
+                continue;
+            }
+            let rows = first..n + 1;
+            if *form == Form::Tsv
+                && has_text
+                && are_plain
+                && !are_plain_fields(&out[start..], rows.len() * columns.len())
+            {
+                are_plain = false;
+                out.truncate(start);
+                rows.for_each(|n| push_fields(out, n, Some(*keep)));
+            }
+            if out.len() > MAX_WAITING {
+                full(out)?;
+            }
+            (first, start) = (n + 1, out.len());
+        }
+        Ok(())
+    }
 }
 
 /// Rows are looked at for what has to be escaped once they have this many bytes.
@@ -114,7 +122,7 @@ impl SetTexts {
     }
 }
 
-/// Appends a text in which nothing is escaped but a whole "-".
+/// Appends a text without escapes. A text that is "-" is escaped, because "-" is an absent cell.
 #[inline(always)]
 fn push_plain(out: &mut Vec<u8>, text: Option<&[u8]>) {
     match text {
@@ -124,13 +132,20 @@ fn push_plain(out: &mut Vec<u8>, text: Option<&[u8]>) {
     }
 }
 
-/// Appends cell `n` as a field. Without `keep`, nothing in texts is escaped.
-fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, keep: Option<Keep>) {
+/// Appends cell `n` as a field. Texts of the data need characters to keep.
+fn push_field(
+    out: &mut Vec<u8>,
+    column: &Column,
+    cells: &Cells<'_>,
+    n: usize,
+    keep: Option<Keep>,
+    texts_of_sets: &mut SetTexts,
+) {
     let start = out.len();
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
         Cells::Names(names) => names.get(n).map(|name| push(out, name)),
-        Cells::Sets(names, sets) => sets[n].map(|bits| push_list(out, of_set(names, bits))),
+        Cells::Sets(names, sets) => sets[n].map(|bits| out.extend_from_slice(texts_of_sets.of(names, bits))),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
         Cells::Defects(defects) => {
             defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))

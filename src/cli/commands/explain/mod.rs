@@ -22,7 +22,7 @@ use urlsift_grammar::uri_parts;
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
 use crate::cli::{End, SuffixArgs, grammar, whatwg_base};
-use crate::columns::text_rows::{self, Form};
+use crate::columns::text_rows::{Form, TextRows};
 use crate::columns::{Batch, COLUMNS, Origin};
 
 mod whatwg;
@@ -142,9 +142,9 @@ fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let mut batch =
         Batch::of_values(Some(&mut scanner), &[Some(line)], Grammar::Rfc3986, vec![Origin::default()]);
     batch.suffixes = suffixes;
-    let mut row = Vec::new();
-    let _ = text_rows::write::<()>(&mut row, Form::Tsv, keep, &columns, &mut batch, &mut |_| Ok(()));
-    let row = String::from_utf8_lossy(&row);
+    let mut rows = TextRows::new(Form::Tsv, keep, &columns, 0);
+    let _ = rows.write::<()>(&mut batch, &mut |_| Ok(()));
+    let row = String::from_utf8_lossy(&rows.out);
     let cells = columns.iter().zip(row.trim_end_matches('\n').split('\t'));
     for (n, (column, cell)) in cells.filter(|(_, cell)| !["-", "none"].contains(cell)).enumerate() {
         let before = if n == 0 { "\n" } else { "" };
