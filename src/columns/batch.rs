@@ -34,10 +34,10 @@ pub struct Batch<'a> {
     pub(crate) origins: Vec<Origin>,
     /// A parser for each line. They keep their memory for the next lines.
     parsers: Vec<RefCell<OnDemand>>,
-    /// The components of each line, if several columns are components and no text is known.
-    components: Vec<Parts>,
-    /// The components of each line with a plain host, if several columns are components.
-    plain_parts: Vec<Option<PlainParts>>,
+    /// The components of each line, if several columns are components.
+    known_parts: Vec<KnownParts>,
+    /// Those of lines without a plain host.
+    parts: Vec<Parts>,
     /// The text that all lines are in, and its offset. Fields and values have none.
     pub(crate) text: Option<(&'a [u8], u64)>,
     /// Made when a column needs it, for all batches of the text.
@@ -121,15 +121,21 @@ impl<'a> Batch<'a> {
 
     /// Finds the components of all lines if several columns are components.
     pub(super) fn add_components(&mut self, are_wanted: bool) {
-        let (mut components, mut plain) = (mem::take(&mut self.components), mem::take(&mut self.plain_parts));
-        components.clear();
-        plain.clear();
-        if are_wanted && self.text.is_some() {
-            plain.extend(self.rows().map(|row| row?.plain_parts()));
-        } else if are_wanted {
-            components.extend(self.lines.iter().map(|line| split(line.bytes.as_deref().unwrap_or_default())));
+        let (mut known, mut parts) = (mem::take(&mut self.known_parts), mem::take(&mut self.parts));
+        known.clear();
+        parts.clear();
+        if are_wanted {
+            known.extend(self.rows().map(|row| {
+                row.as_ref().and_then(Row::plain_parts).map_or_else(
+                    || {
+                        parts.push(split(row.map_or(b"", |row| row.line)));
+                        KnownParts::At(parts.len() - 1)
+                    },
+                    KnownParts::Plain,
+                )
+            }));
         }
-        (self.components, self.plain_parts) = (components, plain);
+        (self.known_parts, self.parts) = (known, parts);
     }
 
     /// Takes out all lines, and all origins but the first.
@@ -152,6 +158,14 @@ impl<'a> Batch<'a> {
 pub(super) enum PartOfHost {
     At(Range<usize>),
     Text(Vec<u8>),
+}
+
+/// The components of a line.
+#[derive(Debug)]
+enum KnownParts {
+    Plain(PlainParts),
+    /// The index of the components.
+    At(usize),
 }
 
 /// What a column takes of the suffixes of a compared host. If there are bits, they say which of its bytes are dots.
@@ -180,7 +194,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The plain hosts of the text that the line is in, and where it is in that text.
-    #[inline]
+    #[inline(always)]
     fn plain_hosts(&self) -> Option<(&'b PlainHosts<'a>, Range<usize>)> {
         let (text, offset) = self.batch.text.filter(|_| !self.is_masked)?;
         let start = usize::try_from(self.whole.offset - offset).ok()?;
@@ -189,7 +203,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The host of the line, if it is known to be plain.
-    #[inline]
+    #[inline(always)]
     fn plain_host(&self) -> Option<PlainHost> {
         let (hosts, place) = self.plain_hosts()?;
         hosts.host(&place)
@@ -201,40 +215,46 @@ impl<'b, 'a> Row<'b, 'a> {
         self.plain_hosts().is_some_and(|(hosts, place)| hosts.has_plain_rest(&place, host))
     }
 
-    /// The components of the line, if its host is known to be plain.
+    /// The components of the line, if it has a plain host.
     #[inline]
-    pub(super) fn plain_parts(&self) -> Option<PlainParts> {
-        if let Some(parts) = self.batch.plain_parts.get(self.n).filter(|_| !self.is_masked) {
-            return *parts;
-        }
+    fn plain_parts(&self) -> Option<PlainParts> {
         let (hosts, place) = self.plain_hosts()?;
         hosts.parts(&place, hosts.host(&place)?)
+    }
+
+    /// A component: what `of_plain` takes of a line with a plain host, or else what `part` takes of the components.
+    #[inline]
+    pub(super) fn component(
+        &self,
+        of_plain: impl Fn(PlainParts) -> Option<Range<usize>>,
+        part: impl Fn(&Parts) -> Option<Range<usize>>,
+    ) -> Option<Range<usize>> {
+        match self.batch.known_parts.get(self.n) {
+            Some(KnownParts::Plain(plain)) => of_plain(*plain),
+            Some(KnownParts::At(at)) => part(&self.batch.parts[*at]),
+            None => self.plain_parts().map_or_else(|| part(&split(self.line)), of_plain),
+        }
     }
 
     /// Where the host of the line is.
     #[inline]
     pub(super) fn host_range(&self) -> Option<Range<usize>> {
-        if let Some(Some(parts)) = self.batch.plain_parts.get(self.n).filter(|_| !self.is_masked) {
-            return Some(parts.host());
+        if !self.batch.known_parts.is_empty() {
+            return self.component(|plain| Some(plain.host()), |parts| parts.host.clone());
         }
         match self.plain_host() {
             Some(host) => Some(host.start..host.end),
-            None => self.components().map_or_else(|| Some(host(self.line)?.name), |parts| parts.host.clone()),
+            None => Some(host(self.line)?.name),
         }
     }
 
     /// Where the port of the line is.
     #[inline]
     pub(super) fn port_range(&self) -> Option<Range<usize>> {
-        match self.plain_host() {
-            Some(_) => None,
-            None => self.components().map_or_else(|| host(self.line)?.port, |parts| parts.port.clone()),
+        if !self.batch.known_parts.is_empty() {
+            return self.component(|_| None, |parts| parts.port.clone());
         }
-    }
-
-    /// The components of the line, if they are known.
-    pub(super) fn components(&self) -> Option<&'b Parts> {
-        self.batch.components.get(self.n).filter(|_| !self.is_masked)
+        if self.plain_host().is_some() { None } else { host(self.line)?.port }
     }
 
     /// Asks what browsers make of the line. The second argument is whether RFC 3986 accepts it.
@@ -322,7 +342,7 @@ impl<'b, 'a> Row<'b, 'a> {
     /// The labels of the host in reverse order, if it has labels.
     pub(super) fn host_reversed(&self) -> Option<Vec<u8>> {
         let (mut buffer, mut reversed) = (Vec::new(), Vec::new());
-        let host = compared(&self.line[self.host_range()?], &mut buffer)?;
+        let host = compared(&self.line[host(self.line)?.name], &mut buffer)?;
         reverse(host, &mut reversed).then_some(reversed)
     }
 

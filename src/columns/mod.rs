@@ -24,7 +24,7 @@ use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
 use urlsift_grammar::scheme::scheme_len;
-use urlsift_grammar::uri_parts::{Parts, host, split};
+use urlsift_grammar::uri_parts::{Parts, host};
 use urlsift_grammar::whatwg::{Found, Level, ValidationError};
 
 /// A column.
@@ -192,17 +192,12 @@ fn texts<'a, T: Into<Cow<'a, [u8]>>>(
     Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
 }
 
-/// A component: what `of_plain` takes of a line with a plain host, or else what `part` takes of the components.
 fn parts<'a>(
     batch: &Batch<'a>,
     of_plain: impl Fn(PlainParts) -> Option<Range<usize>>,
     part: impl Fn(&Parts) -> Option<Range<usize>>,
 ) -> Cells<'a> {
-    let range = |row: &Row<'_, 'a>| match row.plain_parts() {
-        Some(plain) => of_plain(plain),
-        None => row.components().map_or_else(|| part(&split(row.line)), &part),
-    };
-    texts(batch, |row| row.part(range))
+    texts(batch, |row| row.part(|row| row.component(&of_plain, &part)))
 }
 
 fn parts_of_hosts<'a>(batch: &Batch<'a>, part: PartOfSuffixes) -> Cells<'a> {

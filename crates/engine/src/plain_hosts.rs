@@ -125,7 +125,7 @@ impl<'a> PlainHosts<'a> {
         })
     }
 
-    /// Whether nothing behind a plain host is "%", "'" or beyond ASCII, and no segment begins with a dot.
+    /// Whether nothing behind a plain host is "%", "'" or beyond ASCII, and no dot follows "/".
     #[inline]
     pub fn has_plain_rest(&self, place: &Range<usize>, host: PlainHost) -> bool {
         self.first(Is::Rare, place.start + host.end, place.end) == place.end

@@ -1,4 +1,4 @@
-//! A plain host, which most lines of lists from the web have. Whoever knows it of a line needs no second look at the beginning of that line.
+//! A plain host. Most lines from the web have one. Code that knows the plain host of a line need not look for delimiters in it.
 
 /// A host of 1 to 63 lower-case letters, digits, "-" and ".", behind `http://` or `https://`, in an authority with neither userinfo nor port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

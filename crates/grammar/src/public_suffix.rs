@@ -106,15 +106,16 @@ impl SuffixList {
     }
 
     /// Does the same, and looks at no rule of the private section: [`Suffixes::private_suffix`] and [`Suffixes::private_domain`] then have no
-    /// meaning. If there are `dots`, bit `n` says whether byte `n` of the host is a dot, and the host has less than 64 bytes.
+    /// meaning. If there are `dots`, bit `n` says whether byte `n` of the host is a dot.
+    #[doc(hidden)]
     #[must_use]
     #[inline]
     pub fn find_icann<'a>(&self, host: &'a [u8], dots: Option<u64>) -> Option<Suffixes<'a>> {
-        self.find_in::<1>(host, dots)
+        self.find_in::<1>(host, dots.filter(|_| host.len() < 64))
     }
 
     /// The suffixes by the rules of these sections.
-    #[inline]
+    #[inline(always)]
     fn find_in<'a, const WANTED: u8>(&self, host: &'a [u8], dots: Option<u64>) -> Option<Suffixes<'a>> {
         let mut found = Suffixes { host, starts: [0; 2], last: Tail::default(), dots };
         // The sections of both results, or none after an exception.
@@ -191,12 +192,14 @@ fn is_at(labels: &[u8], place: usize, label: &[u8]) -> bool {
 impl<'a> Suffixes<'a> {
     /// The public suffix by the ICANN section.
     #[must_use]
+    #[inline]
     pub fn suffix(&self) -> &'a [u8] {
         &self.host[self.starts[0]..]
     }
 
     /// The registrable domain by the ICANN section: the suffix and one label more. `None` if the host is a suffix.
     #[must_use]
+    #[inline]
     pub fn domain(&self) -> Option<&'a [u8]> {
         self.domain_above(self.starts[0])
     }

@@ -50,6 +50,7 @@ pub fn appended(line: &[u8]) -> Option<&'static str> {
 
 /// The same by what follows a plain host ([`PlainHost`](crate::plain_host::PlainHost)). It may be known that this has no escape, and no segment that
 /// begins with a dot.
+#[doc(hidden)]
 #[must_use]
 #[inline]
 pub fn appended_behind_host(rest: &[u8], is_plain: bool) -> Option<&'static str> {

@@ -90,7 +90,7 @@ impl Line<'_> {
         if self.lacks_base(is_accepted_by_rfc3986) { None } else { self.parsed().url() }
     }
 
-    /// Whether the line is known to be relative, and nothing it could be relative to.
+    /// Whether it is known that the line has no scheme, and that there is no base.
     fn lacks_base(&self, is_accepted_by_rfc3986: bool) -> bool {
         is_accepted_by_rfc3986 && self.base.is_none() && scheme_end(self.bytes).is_none()
     }
