@@ -1,5 +1,5 @@
-//! Lines per name: a hash table that keeps the names in one piece of memory and the hash of each. So a name costs no allocation, and is hashed once
-//! although tables grow and are added up.
+//! Lines per name: a hash table that keeps all names in one piece of memory, and the hash of each. So a name costs no allocation, and tables grow and are added
+//! up without hashing any name again.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
@@ -9,27 +9,27 @@ use foldhash::fast::RandomState;
 /// The key of this process, because the author of a list chooses its names. Nothing depends on it but the time.
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
-/// Lines per name, in the order in which the names came.
+/// Lines per name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NameTable {
     /// The names, one behind the other.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// For each entry, its number plus one, and the upper half of its hash on top. 0 is free. There are as many as a power of two, and at least
-    /// twice as many as entries.
+    /// For each entry, its number from 1, and its hash in the upper half. 0 is free. Their number is a power of two, and at least twice that of
+    /// the entries.
     slots: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// Where the name begins, and its length in the lowest 16 bits.
+    place: u64,
+    lines: u64,
+    hash: u32,
 }
 
 /// How many names are looked up at once.
 const TOGETHER: usize = 32;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    hash: u64,
-    start: usize,
-    len: usize,
-    lines: u64,
-}
 
 impl NameTable {
     pub(super) fn len(&self) -> usize {
@@ -48,19 +48,17 @@ impl NameTable {
             let mut found = [(0, 0, Entry::default()); TOGETHER];
             let found = &mut found[..names.len()];
             for ((hash, ..), (name, _)) in found.iter_mut().zip(names) {
-                let mut hasher = KEY.build_hasher();
-                hasher.write(name);
-                *hash = hasher.finish();
+                *hash = hash_of(name);
             }
             for (hash, slot, _) in &mut *found {
-                *slot = self.slots[first_slot(*hash) & mask];
+                *slot = self.slots[*hash as usize & mask];
             }
             for (_, slot, entry) in &mut *found {
-                *entry = self.entries.get(number_of(*slot)).copied().unwrap_or_default();
+                *entry = self.entries.get(index_of(*slot)).copied().unwrap_or_default();
             }
             for ((hash, slot, entry), &(name, lines)) in found.iter().zip(names) {
                 if *slot != 0 && entry.hash == *hash && self.name(entry) == name {
-                    self.entries[number_of(*slot)].lines += lines;
+                    self.entries[index_of(*slot)].lines += lines;
                 } else {
                     self.add(name, *hash, lines);
                 }
@@ -89,24 +87,27 @@ impl NameTable {
         left
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "it is in memory")]
     fn name(&self, entry: &Entry) -> &[u8] {
-        &self.bytes[entry.start..entry.start + entry.len]
+        let (start, len) = ((entry.place >> 16) as usize, entry.place as u16);
+        &self.bytes[start..start + usize::from(len)]
     }
 
     /// The lines of a name.
-    fn lines(&self, name: &[u8], hash: u64) -> Option<u64> {
-        let number = self.slots.get(self.slot(name, hash)?).filter(|slot| **slot != 0)?;
-        Some(self.entries[number_of(*number)].lines)
+    fn lines(&self, name: &[u8], hash: u32) -> Option<u64> {
+        let slot = self.slots[self.slot(name, hash)?];
+        self.entries.get(index_of(slot)).map(|entry| entry.lines)
     }
 
     /// The slot of a name, or the free one where it belongs; `None` if there are no slots.
     #[inline]
-    fn slot(&self, name: &[u8], hash: u64) -> Option<usize> {
+    fn slot(&self, name: &[u8], hash: u32) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
-        let mut at = first_slot(hash) & mask;
+        let mut at = hash as usize & mask;
         loop {
             let slot = self.slots[at];
-            if slot == 0 || slot >> 32 == hash >> 32 && self.name(&self.entries[number_of(slot)]) == name {
+            if slot == 0 || slot >> 32 == u64::from(hash) && self.name(&self.entries[index_of(slot)]) == name
+            {
                 return Some(at);
             }
             at = (at + 1) & mask;
@@ -114,29 +115,30 @@ impl NameTable {
     }
 
     /// Adds lines. There has to be room for a name.
-    fn add(&mut self, name: &[u8], hash: u64, lines: u64) {
+    fn add(&mut self, name: &[u8], hash: u32, lines: u64) {
         let Some(at) = self.slot(name, hash) else { return };
         if self.slots[at] == 0 {
-            let (start, len) = (self.bytes.len(), name.len());
+            let len = u16::try_from(name.len()).expect("a name is short");
+            let place = (self.bytes.len() as u64) << 16 | u64::from(len);
             self.bytes.extend_from_slice(name);
-            self.entries.push(Entry { hash, start, len, lines });
+            self.entries.push(Entry { place, lines, hash });
             self.slots[at] = slot_of(self.entries.len(), hash);
         } else {
-            self.entries[number_of(self.slots[at])].lines += lines;
+            self.entries[index_of(self.slots[at])].lines += lines;
         }
     }
 
-    /// Makes room for `n` more names, and then for many more.
+    /// Makes room for `n` more names, and then for as many as there are. `n` is at most [`TOGETHER`].
     fn make_room(&mut self, n: usize) {
         if 2 * (self.len() + n) <= self.slots.len() {
             return;
         }
-        let n_slots = (4 * self.slots.len()).max(4 * TOGETHER);
+        let n_slots = (2 * self.slots.len()).max(4 * TOGETHER);
         let mask = n_slots - 1;
         self.slots.clear();
         self.slots.resize(n_slots, 0);
         for (entry, number) in self.entries.iter().zip(1..) {
-            let mut at = first_slot(entry.hash) & mask;
+            let mut at = entry.hash as usize & mask;
             while self.slots[at] != 0 {
                 at = (at + 1) & mask;
             }
@@ -145,21 +147,23 @@ impl NameTable {
     }
 }
 
-#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "some bits are wanted")]
-fn first_slot(hash: u64) -> usize {
-    (hash ^ hash >> 32) as usize
+fn hash_of(name: &[u8]) -> u32 {
+    let mut hasher = KEY.build_hasher();
+    hasher.write(name);
+    let hash = hasher.finish();
+    (hash ^ hash >> 32) as u32
 }
 
 /// The slot of an entry, by its number from 1.
-fn slot_of(number: usize, hash: u64) -> u64 {
-    hash >> 32 << 32 | u64::from(u32::try_from(number).expect("fewer names than 2^32"))
+fn slot_of(number: usize, hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(u32::try_from(number).expect("fewer names than 2^32"))
 }
 
-/// The index of the entry of a slot. There is none if the slot is free.
+/// The index of the entry of a slot. A free slot has none.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the upper half is no part of the number")]
-fn number_of(slot: u64) -> usize {
+fn index_of(slot: u64) -> usize {
     (slot as u32 as usize).wrapping_sub(1)
 }
 

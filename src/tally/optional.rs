@@ -510,7 +510,7 @@ impl<'a> SecondLook<'a> {
         run: &'a Run<'a>,
         refused: &'a mut Vec<u64>,
     ) -> Self {
-        let are_wanted = wanted.hosts() && run.bytes.len() <= MAX_TEXT;
+        let are_wanted = wanted.hosts() && run.lines > 1 && run.bytes.len() <= MAX_TEXT;
         let plain_hosts = are_wanted.then(|| PlainHosts::of(run.bytes));
         Self { census, wanted, run, refused, start: 0, lines: 0, longest: None, chunk: None, plain_hosts }
     }
