@@ -16,6 +16,7 @@ pub(crate) mod parquet;
 pub(crate) mod builder;
 
 use std::io;
+use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -27,10 +28,12 @@ use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records, Selected};
-use crate::scan::{Options, SCANNERS, scan_into};
+use crate::scan::{Options, SCANNERS, add_lines};
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::{Signs, Tally};
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
+use shards::Shards;
 use urlsift_engine::lines::beginning_in;
 use urlsift_engine::place::Place;
 pub use urlsift_engine::simd::KernelId;
@@ -366,19 +369,35 @@ pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally
 #[must_use]
 pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
     let shard_len = exec.shard_len.max(1);
-    let scanners = exec.scanners();
-    let scan_one = |(mut tally, path_counts): (Tally, PathCounts), n: usize| {
-        let start = n * shard_len;
-        let lines = beginning_in(bytes, start, bytes.len().min(start.saturating_add(shard_len)));
-        let place = Place { input: 0, offset: lines.start as u64 };
-        let more = scanners.with(|scanner| scan_into(&mut tally, scanner, &bytes[lines], place, options));
-        (tally, path_counts.merge(more))
+    let (scanners, n_threads) = (exec.scanners(), exec.n_threads());
+    let shards = Shards::new(bytes.len().div_ceil(shard_len) as u64, n_threads);
+    let at =
+        |shard: u64| usize::try_from(shard).unwrap_or(usize::MAX).saturating_mul(shard_len).min(bytes.len());
+    let all: Mutex<(Tally, PathCounts)> = Mutex::default();
+    let merge = |(tally, path_counts): (Tally, PathCounts)| {
+        let mut all = lock(&all);
+        *all = (mem::take(&mut all.0).merge(tally), all.1.merge(path_counts));
     };
-    let merge = |(tally, path_counts): (Tally, PathCounts), (other, more): (Tally, PathCounts)| {
-        (tally.merge(other), path_counts.merge(more))
+    let scan_some = |_| {
+        let (mut some, mut shown, mut end) = (<(Tally, PathCounts)>::default(), AlreadyShown::default(), 0);
+        while let Some(taken) = shards.take() {
+            let lines = beginning_in(bytes, at(taken.start), at(taken.end));
+            let place = Place { input: 0, offset: lines.start as u64 };
+            if taken.start != end {
+                // Names are added up in a tally of adjoining bytes alone. A new tally without examples that others have costs as
+                // much as scanning a mebibyte, or more.
+                merge(mem::take(&mut some));
+                shown = AlreadyShown::default().with(&lock(&all).0, place);
+            }
+            end = taken.end;
+            let (tally, path_counts) = &mut some;
+            let add = |scanner: &mut _| add_lines(tally, &shown, scanner, &bytes[lines], place, options);
+            *path_counts = path_counts.merge(scanners.with(add));
+        }
+        merge(some);
     };
-    let shards = (0..bytes.len().div_ceil(shard_len)).into_par_iter();
-    in_pool(exec.n_threads(), || shards.fold(Default::default, scan_one).reduce(Default::default, merge))
+    in_pool(n_threads, || (0..n_threads).into_par_iter().for_each(scan_some));
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system grants. If the current

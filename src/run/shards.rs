@@ -96,11 +96,7 @@ pub(super) fn scan_shards(
             Err(error) => scanned.failures.push(Failure { input, error }),
         }
     };
-    let shards = Shards {
-        next: AtomicU64::new(0),
-        n: (range.end - range.start).div_ceil(shard_len),
-        n_threads: exec.n_threads() as u64,
-    };
+    let shards = Shards::new((range.end - range.start).div_ceil(shard_len), exec.n_threads());
     // Where some lines cost a hundred times as much as others, a process that wants to write would wait long.
     let is_mapped = exec.mmap && !counter.options.is_costly() && Mapped::is_brief(exec.n_threads());
     let mapped = file.file().filter(|_| is_mapped).and_then(|file| Mapped::of(file, len));
@@ -139,8 +135,8 @@ pub(super) fn scan_shards(
     scanned.merge(all.ended(input, counter.options, exec))
 }
 
-/// The shards of a file, which threads take in order. The shards taken so far are always the beginning of the file.
-struct Shards {
+/// The shards of a file or of bytes, which threads take in order. The shards taken so far are always the beginning.
+pub(super) struct Shards {
     next: AtomicU64,
     n: u64,
     /// How many threads take shards.
@@ -151,8 +147,13 @@ impl Shards {
     /// Most shards that are taken at a time. A stop waits until they are done.
     const MOST: u64 = 16;
 
+    /// `n` shards for so many threads.
+    pub(super) fn new(n: u64, n_threads: usize) -> Self {
+        Self { next: AtomicU64::new(0), n, n_threads: n_threads.max(1) as u64 }
+    }
+
     /// The next few shards. They are fewer towards the end, so that all threads end together.
-    fn take(&self) -> Option<Range<u64>> {
+    pub(super) fn take(&self) -> Option<Range<u64>> {
         let share =
             |next: u64| ((self.n - next) / (4 * self.n_threads)).clamp(1, Self::MOST).min(self.n - next);
         let take = |next| (next < self.n).then(|| next + share(next));
