@@ -15,8 +15,7 @@ pub(super) struct NameTable {
     /// The names, one behind the other.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// For each entry, its number from 1, and its hash in the upper half. 0 is free. Their number is a power of two, and at least twice that of
-    /// the entries.
+    /// The number of an entry from 1, with its hash in the upper half, or 0. A power of two of them, and at least two for each entry.
     slots: Vec<u64>,
 }
 
