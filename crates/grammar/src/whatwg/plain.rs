@@ -11,7 +11,6 @@ use std::ops::Range;
 use memchr::{memchr, memchr2_iter};
 
 use crate::at_once;
-use crate::labels::last_dot;
 use crate::plain_host::PlainHost;
 use crate::scheme::SCHEME_BYTES;
 use crate::uri_parts::scheme_end;
@@ -54,7 +53,7 @@ impl PlainUrl {
         let marks = dots | hyphens;
         // No label is empty, begins or ends with "-", or has two in a row.
         let is_plain = (marks << 1 | 1) & (marks | 1 << (end - start)) == 0;
-        let last_label = start + last_dot(dots, end - start).map_or(0, |dot| dot + 1);
+        let last_label = start + dots.checked_ilog2().map_or(0, |dot| dot as usize + 1);
         let default_port = Some(if start == 7 { 80 } else { 443 });
         let url = Self {
             scheme_len: start - 3,
