@@ -19,7 +19,6 @@ use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::line_automaton::Outcome;
 use urlsift_engine::lines::{places, skip_byte_order_mark};
-use urlsift_engine::plain_hosts::MAX_TEXT;
 use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::judge::{Judgement, judge};
@@ -281,7 +280,7 @@ impl Records {
         let start = chunk.bytes.offset + (chunk.bytes.get().len() - body.len()) as u64;
         let mut rows = self.text_rows(body.len());
         let mut batch = self.batch(chunk);
-        batch.text = (body.len() <= MAX_TEXT).then_some((body, start));
+        batch.set_text(body);
         let mut numbers = first..;
         // Inside the iterator, which is faster than a loop around it.
         lines.try_for_each(|(place, outcome)| {

@@ -403,6 +403,10 @@ impl Values for Strings {
         self.part.get(n)
     }
 
+    fn around(&self, rows: Range<usize>) -> &[u8] {
+        self.part.around(rows).unwrap_or_default()
+    }
+
     fn bytes(&self, rows: Range<usize>) -> usize {
         self.part.bytes(&rows).unwrap_or_else(|| rows.map(|n| self.get(n).map_or(0, <[u8]>::len)).sum())
     }
@@ -568,19 +572,40 @@ impl Part {
 
     /// The bytes of all values of some rows, if offsets say so.
     fn bytes(&self, rows: &Range<usize>) -> Option<usize> {
-        let (start, end) = match &self.layout {
-            _ if !self.valid.is_empty() => return None,
-            Layout::Offsets4(offsets, _) => {
+        if self.valid.is_empty() { Some(self.between(rows)?.0.len()) } else { None }
+    }
+
+    /// What is between the offsets of some rows, and the text that it is in.
+    fn between(&self, rows: &Range<usize>) -> Option<(Range<usize>, &[u8])> {
+        let (start, end, text) = match &self.layout {
+            Layout::Offsets4(offsets, text) => {
                 let at = |n: usize| i32::from_ne_bytes(offsets.get()[n]).into();
-                (at(rows.start), at(rows.end))
+                (at(rows.start), at(rows.end), text)
             }
-            Layout::Offsets8(offsets, _) => {
+            Layout::Offsets8(offsets, text) => {
                 let at = |n: usize| i64::from_ne_bytes(offsets.get()[n]);
-                (at(rows.start), at(rows.end))
+                (at(rows.start), at(rows.end), text)
             }
             _ => return None,
         };
-        usize::try_from(end - start).ok()
+        Some((usize::try_from(start).ok()?..usize::try_from(end).ok()?, text.get()))
+    }
+
+    /// The memory that has the values of some rows, if it has little else. Short values of views are elsewhere.
+    fn around(&self, rows: Range<usize>) -> Option<&[u8]> {
+        let Layout::Views(views, buffers) = &self.layout else {
+            let (range, text) = self.between(&rows)?;
+            return text.get(range);
+        };
+        let views = rows.filter(|&n| self.is_valid(n)).map(|n| &views.get()[n]);
+        let mut places = views.filter_map(place_of);
+        let (first, Range { mut start, mut end }) = places.next()?;
+        let mut len = end - start;
+        for (_, place) in places.filter(|(buffer, _)| *buffer == first) {
+            (start, end, len) = (start.min(place.start), end.max(place.end), len + place.len());
+        }
+        // What lies between them is searched too.
+        if end - start <= 2 * len { buffers.get(first)?.get().get(start..end) } else { None }
     }
 
     /// Value `n`. Bytes that are not there are no value, but [`check`](Self::check) has refused them.
@@ -628,13 +653,28 @@ fn ascending(offsets: impl Iterator<Item = i64>) -> Result<u64, String> {
 /// The bytes of a view: 4 bytes of length, then up to 12 bytes of text, or the number of a buffer and an offset in it.
 #[inline]
 fn view_of<'a>(view: &'a [u8; 16], buffers: &'a [Slice<u8>]) -> Option<&'a [u8]> {
-    let number = |at: usize| i32::from_ne_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]);
-    let len = usize::try_from(number(0)).ok()?;
-    if len <= 12 {
+    let len = usize::try_from(number(view, 0)).ok()?;
+    if len <= SHORT {
         return view.get(4..4 + len);
     }
-    let (buffer, start) = (usize::try_from(number(8)).ok()?, usize::try_from(number(12)).ok()?);
-    buffers.get(buffer)?.get().get(start..start.checked_add(len)?)
+    let (buffer, place) = place_of(view)?;
+    buffers.get(buffer)?.get().get(place)
+}
+
+/// The most bytes of text that are in a view.
+const SHORT: usize = 12;
+
+/// The number of a buffer, and the place of the text in it; `None` if the text is in the view.
+#[inline]
+fn place_of(view: &[u8; 16]) -> Option<(usize, Range<usize>)> {
+    let len = usize::try_from(number(view, 0)).ok().filter(|&len| len > SHORT)?;
+    let (buffer, start) = (usize::try_from(number(view, 8)).ok()?, usize::try_from(number(view, 12)).ok()?);
+    Some((buffer, start..start.checked_add(len)?))
+}
+
+/// The number at a place in a view.
+fn number(view: &[u8; 16], at: usize) -> i32 {
+    i32::from_ne_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]])
 }
 
 /// Index `n` of a dictionary's indices.
@@ -912,6 +952,28 @@ mod tests {
         ] {
             assert!(values(&with(view, size), |_| {}).is_err(), "{view:?} {size}");
         }
+    }
+
+    #[test]
+    fn values_that_follow_each_other_are_in_one_piece_of_memory() {
+        let around = |column: &Column, rows| {
+            let strings = Strings::new(column.array(), &Type::of(&column.schema()).unwrap()).unwrap();
+            strings.around(rows).to_vec()
+        };
+        assert_eq!((around(&text(), 0..3), around(&text(), 1..2)), (b"abc".to_vec(), Vec::new()));
+        let bytes: Vec<_> = (b'a'..=b'z').cycle().take(60).collect();
+        let with = |views: &[(i32, i32, i32)]| {
+            let view = |&(len, buffer, start)| [len, 0, buffer, start].map(i32::to_ne_bytes);
+            let views: Vec<[[u8; 4]; 4]> = views.iter().map(view).collect();
+            let (len, sizes) = (views.len(), vec![60_i64, 60]);
+            let text = || Some(bytes.clone().into());
+            column("vu", len, vec![None, Some(views.into()), text(), text(), Some(sizes.into())])
+        };
+        let near = with(&[(3, 0, 0), (13, 0, 20), (20, 1, 0), (13, 0, 1), (15, 0, 40)]);
+        assert_eq!(around(&near, 0..5), bytes[1..55]);
+        assert_eq!(around(&near, 2..3), bytes[..20]);
+        assert_eq!(around(&near, 0..1), b"");
+        assert_eq!(around(&with(&[(13, 0, 0), (13, 0, 45)]), 0..2), b"", "they are far from each other");
     }
 
     #[test]

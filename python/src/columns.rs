@@ -96,8 +96,20 @@ impl Column {
                 Self::table(name, cells.len(), &valid(&cells), members.into())
             }
             Cells::Texts(cells) => {
-                let text = |n: usize| String::from_utf8_lossy(cells[n].as_deref().unwrap_or_default());
-                Self::strings(name, (0..cells.len()).map(text), &valid(&cells))
+                let (text, lens) = cells.joined();
+                let is_there: Vec<_> = lens.clone().map(|len| len.is_some()).collect();
+                let valid = Validity::of(is_there.len(), |n| is_there[n]);
+                let lens = lens.map(Option::unwrap_or_default);
+                if text.is_ascii() {
+                    return Self::of(name, "U", lens.len(), &valid).with(offsets(lens)).with(text);
+                }
+                let mut rest = &text[..];
+                let texts = lens.map(|len| {
+                    let text;
+                    (text, rest) = rest.split_at(len);
+                    String::from_utf8_lossy(text)
+                });
+                Self::strings(name, texts, &valid)
             }
             _ => unreachable!("all types of cells are above"),
         }
@@ -171,11 +183,7 @@ impl Column {
 
     /// Lists of strings or names, of these lengths.
     fn lists(name: &str, lens: impl Iterator<Item = usize>, values: Self, valid: &Validity) -> Self {
-        let ends = lens.scan(0, |end, len| {
-            *end += len;
-            Some(count(*end))
-        });
-        let offsets: Vec<_> = std::iter::once(0).chain(ends).collect();
+        let offsets = offsets(lens);
         Self { children: vec![values], ..Self::of(name, "+L", offsets.len() - 1, valid).with(offsets) }
     }
 
@@ -183,6 +191,18 @@ impl Column {
     pub fn table(name: &str, len: usize, valid: &Validity, children: Vec<Self>) -> Self {
         Self { children, ..Self::of(name, "+s", len, valid) }
     }
+}
+
+/// Where items of these lengths begin, and the end of the last one.
+fn offsets(lens: impl Iterator<Item = usize>) -> Vec<i64> {
+    let mut offsets = Vec::with_capacity(lens.size_hint().0 + 1);
+    offsets.push(0);
+    let mut end = 0;
+    offsets.extend(lens.map(|len| {
+        end += len;
+        count(end)
+    }));
+    offsets
 }
 
 /// A number of values that are in memory.

@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
 use rayon::prelude::*;
+use urlsift::columns::Scanners;
 use urlsift::columns::{COLUMNS, Column as JudgedColumn, Need, Origin};
-use urlsift::columns::{Scanner, Scanners};
 use urlsift::grammar::resolve::Base;
 use urlsift::inputs::Values;
 use urlsift::{Advisory, Grammar, Judgement as Judged, KernelId, Scan, Verdict, judge as judge_bytes};
@@ -225,6 +225,9 @@ fn column(name: &String) -> PyResult<&'static JudgedColumn> {
 /// How many rows are judged at a time, on one thread. What is known of them stays in the cache.
 const ROWS: usize = 1 << 10;
 
+/// How many times as many a thread joins.
+const TOGETHER: usize = 8;
+
 /// After how many times as many rows signals are looked at, and how many are too few for several threads.
 const PARTS: usize = 512;
 const FEW: usize = 64;
@@ -279,24 +282,31 @@ pub fn judge_array<'py>(
         .flat_map(|(first, batch)| (*first..).step_by(ROWS).zip(Rows::of(batch, ROWS)))
         .collect();
     let scanners = Scanners::new(KernelId::best());
-    let piece = |part| {
-        let (first, part): &(usize, Rows<'_>) = part;
-        let rows: Vec<_> = (0..part.len()).map(|n| part.get(n)).collect();
-        scanners.with(|scanner| Piece::of(scanner, &rows, *first, &columns, grammar, &bases))
+    let judge = |piece: &mut Piece, (first, rows): &(usize, Rows<'_>)| {
+        scanners.with(|scanner| piece.judge(scanner, rows, *first, &columns, grammar, &bases));
     };
     // Few rows are not worth the start of threads.
     let pool = (threads != 1 && parts.len() > FEW)
         .then(|| crate::pool(Scan::new().threads(threads).n_threads()))
         .transpose()?;
-    let mut all = Piece::of(&mut Scanner::default(), &[], 0, &columns, grammar, &bases);
+    let mut all = Piece::new(&columns, rows);
     for parts in parts.chunks(PARTS) {
-        let pieces: Vec<Piece> = py.detach(|| match &pool {
-            Some(pool) => pool.install(|| parts.par_iter().map(piece).collect()),
-            None => parts.iter().map(piece).collect(),
+        py.detach(|| match &pool {
+            Some(pool) => {
+                let joined = |parts: &[_]| {
+                    let mut some = Piece::new(&columns, TOGETHER * ROWS);
+                    for part in parts {
+                        judge(&mut some, part);
+                    }
+                    some
+                };
+                let pieces: Vec<_> = pool.install(|| parts.par_chunks(TOGETHER).map(joined).collect());
+                for piece in pieces {
+                    all.append(piece);
+                }
+            }
+            None => parts.iter().for_each(|part| judge(&mut all, part)),
         });
-        for piece in pieces {
-            all.append(piece);
-        }
         py.check_signals()?;
     }
     let column = py.detach(|| all.column(&columns, Form { bits, plain }));

@@ -9,7 +9,7 @@ use urlsift::whatwg::parse;
 
 use crate::c_data;
 use crate::columns::{Form, Validity};
-use crate::source::Batch as Source;
+use crate::source::{Batch as Source, Rows};
 
 /// What references are resolved against.
 pub enum Bases<'a> {
@@ -20,23 +20,34 @@ pub enum Bases<'a> {
 }
 
 /// Columns of some rows.
-pub struct Piece<'a> {
+pub struct Piece {
     /// Whether each row is no null.
     is_there: Vec<bool>,
-    cells: Vec<Cells<'a>>,
+    cells: Vec<Cells<'static>>,
 }
 
-impl<'a> Piece<'a> {
-    /// The columns of `rows`. The first row has the number `first`.
-    pub fn of(
+impl Piece {
+    /// The columns of no rows, with room for `rows`.
+    pub fn new(columns: &[&Column], rows: usize) -> Self {
+        let mut cells = Batch::of_values(None, &[], b"", Grammar::Rfc3986, Vec::new()).cells(columns);
+        for cells in &mut cells {
+            cells.reserve(rows);
+        }
+        Self { is_there: Vec::with_capacity(rows), cells }
+    }
+
+    /// Judges the rows that follow. The first of them has the number `first`.
+    pub fn judge(
+        &mut self,
         scanner: &mut Scanner,
-        rows: &[Option<&'a [u8]>],
+        rows: &Rows<'_>,
         first: usize,
         columns: &[&Column],
         grammar: Grammar,
         bases: &Bases<'_>,
-    ) -> Self {
-        let is_there = rows.iter().map(Option::is_some).collect();
+    ) {
+        let values: Vec<_> = (0..rows.len()).map(|n| rows.get(n)).collect();
+        self.is_there.extend(values.iter().map(Option::is_some));
         let needs = |need| columns.iter().any(|column| column.needs == need);
         let (needs_base, needs_url) = (needs(Need::Base), needs(Need::Parser));
         let of_row = |batches, n| {
@@ -50,14 +61,18 @@ impl<'a> Piece<'a> {
             Bases::Each(batches) => (0..rows.len()).map(|n| of_row(batches, n)).collect(),
         };
         let scanner = Column::need_judging(columns).then_some(scanner);
-        let cells = Batch::of_values(scanner, rows, grammar, origins).cells(columns);
-        Self { is_there, cells }
+        let mut batch = Batch::of_values(scanner, &values, rows.around(0..rows.len()), grammar, origins);
+        self.append_cells(batch.cells(columns));
+    }
+
+    fn append_cells(&mut self, cells: Vec<Cells<'_>>) {
+        self.cells.iter_mut().zip(cells).for_each(|(own, other)| own.append(other));
     }
 
     /// Adds the rows that follow.
     pub fn append(&mut self, other: Self) {
         self.is_there.extend(other.is_there);
-        self.cells.iter_mut().zip(other.cells).for_each(|(own, other)| own.append(other));
+        self.append_cells(other.cells);
     }
 
     /// The columns as one column of structs.

@@ -394,7 +394,7 @@ pub fn table(columns: Vec<(String, bool, Bound<'_, PyAny>)>) -> PyResult<Array> 
             Cells::Numbers(values.extract()?)
         } else {
             let values: Vec<Option<String>> = values.extract()?;
-            Cells::Texts(values.into_iter().map(|value| Some(value?.into_bytes().into())).collect())
+            Cells::Texts(values.into_iter().collect())
         };
         children.push(Column::of_cells(&name, cells, Form { bits: false, plain: true }));
     }

@@ -61,6 +61,10 @@ impl Values for Rows<'_> {
         self.batch.get(self.rows.start + n)
     }
 
+    fn around(&self, rows: Range<usize>) -> &[u8] {
+        self.batch.around(self.rows.start + rows.start..self.rows.start + rows.end)
+    }
+
     fn bytes(&self, rows: Range<usize>) -> usize {
         self.batch.bytes(self.rows.start + rows.start..self.rows.start + rows.end)
     }
@@ -84,6 +88,11 @@ impl Values for Items {
         let (end, is_there) = self.ends[n];
         is_there.then(|| &self.text[start..end])
     }
+
+    fn around(&self, rows: Range<usize>) -> &[u8] {
+        let end = |rows: usize| rows.checked_sub(1).map_or(0, |last| self.ends[last].0);
+        &self.text[end(rows.start)..end(rows.end)]
+    }
 }
 
 impl Values for Batch {
@@ -99,6 +108,13 @@ impl Values for Batch {
         match self {
             Self::Arrow(strings) => strings.get(n),
             Self::Items(items) => items.get(n),
+        }
+    }
+
+    fn around(&self, rows: Range<usize>) -> &[u8] {
+        match self {
+            Self::Arrow(strings) => strings.around(rows),
+            Self::Items(items) => items.around(rows),
         }
     }
 

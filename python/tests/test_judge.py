@@ -65,6 +65,18 @@ def test_any_array_has_the_verdicts_of_its_values(form: str, values: list[Any], 
         assert found.refused == len(judged) - found.accepted
 
 
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(VALUE, max_size=40), st.integers(1, 400), st.sampled_from([1, 2]))
+def test_any_array_has_the_columns_of_a_dictionary(form: str, values: list[Any], times: int, threads: int) -> None:
+    columns = ["text", "host", "path", "query", "domain", "canonical", "surt", "whatwg_host", "whatwg_href"]
+    # The values of a dictionary are looked at one by one. Others are searched together if they follow each other in memory.
+    expected = pa.array(urlsift.judge_array(dictionary(values * times), columns))
+    found = pa.array(urlsift.judge_array(FORMS[form](values * times), columns, threads=threads))
+    found.validate(full=True)
+    assert found.equals(expected)
+
+
 @pytest.mark.parametrize("of", [pa.string(), pa.large_string(), pa.string_view()])
 def test_strings(of: pa.DataType) -> None:
     assert by_array(pa.array(VALUES, of)) == by_judge(VALUES)

@@ -7,10 +7,11 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use crate::columns::Column;
+use crate::columns::cells::{Made, Texts, offset_in};
 use crate::scan::judge_values;
 use memchr::memmem;
 use urlsift_engine::Scanner;
-use urlsift_engine::plain_hosts::{PlainHosts, PlainParts};
+use urlsift_engine::plain_hosts::{MAX_TEXT, PlainHosts, PlainParts};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
@@ -38,8 +39,8 @@ pub struct Batch<'a> {
     known_parts: Vec<KnownParts>,
     /// Those of lines without a plain host.
     parts: Vec<Parts>,
-    /// The text that all lines are in, and its offset. Fields and values have none.
-    pub(crate) text: Option<(&'a [u8], u64)>,
+    /// The text that lines are in; empty if it is not known or too long. Lines that are not in it are as right, but slower.
+    text: &'a [u8],
     /// Made when a column needs it, for all batches of the text.
     plain_hosts: OnceCell<PlainHosts<'a>>,
     /// The name of the input. Values have none.
@@ -83,11 +84,13 @@ pub struct Origin {
 }
 
 impl<'a> Batch<'a> {
-    /// Judges values. There is one origin for all, or one for each. Without a scanner, columns that [need judging](Column::need_judging) are wrong.
+    /// Judges values, which are in `text` as far as it is known. There is one origin for all, or one for each. Without a scanner, columns that
+    /// [need judging](Column::need_judging) are wrong.
     #[must_use]
     pub fn of_values(
         scanner: Option<&mut Scanner>,
         values: &[Option<&'a [u8]>],
+        text: &'a [u8],
         grammar: Grammar,
         origins: Vec<Origin>,
     ) -> Self {
@@ -104,7 +107,15 @@ impl<'a> Batch<'a> {
                 .iter_mut()
                 .for_each(|line| line.verdict = line.bytes.as_ref().map(|_| Verdict::default())),
         }
-        Self { lines, origins, grammar, ..Self::default() }
+        let mut batch = Self { lines, origins, grammar, ..Self::default() };
+        batch.set_text(text);
+        batch
+    }
+
+    /// Says that lines are in `text`, unless it is too long.
+    pub(crate) fn set_text(&mut self, text: &'a [u8]) {
+        self.text = if text.len() <= MAX_TEXT { text } else { b"" };
+        self.plain_hosts = OnceCell::new();
     }
 
     /// The parser of the line that comes next and has this origin.
@@ -145,10 +156,15 @@ impl<'a> Batch<'a> {
         self.origins.truncate(1);
     }
 
+    /// No texts of the lines yet.
+    pub(super) fn no_texts(&self) -> Texts<'a> {
+        Texts::in_text(self.text, self.lines.len())
+    }
+
     /// The lines that were judged; `None` for nulls and blank lines.
     pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
         self.lines.iter().enumerate().map(|(n, whole)| {
-            let (line, verdict) = (whole.bytes.as_ref()?, whole.verdict?);
+            let (line, verdict) = (whole.bytes.as_deref()?, whole.verdict?);
             Some(Row { batch: self, n, whole, line, verdict, is_masked: false })
         })
     }
@@ -172,11 +188,12 @@ enum KnownParts {
 pub(super) type PartOfSuffixes = for<'h> fn(&SuffixList, &'h [u8], Option<u64>) -> Option<&'h [u8]>;
 
 /// A line that was judged.
+#[derive(Clone, Copy)]
 pub(super) struct Row<'b, 'a> {
     batch: &'b Batch<'a>,
     n: usize,
     pub(super) whole: &'b Line<'a>,
-    pub(super) line: &'b Cow<'a, [u8]>,
+    pub(super) line: &'b [u8],
     pub(super) verdict: Verdict,
     /// Whether the line has masks in place of its passwords.
     is_masked: bool,
@@ -196,9 +213,8 @@ impl<'b, 'a> Row<'b, 'a> {
     /// The plain hosts of the text that the line is in, and where it is in that text.
     #[inline(always)]
     fn plain_hosts(&self) -> Option<(&'b PlainHosts<'a>, Range<usize>)> {
-        let (text, offset) = self.batch.text.filter(|_| !self.is_masked)?;
-        let start = usize::try_from(self.whole.offset - offset).ok()?;
-        let hosts = self.batch.plain_hosts.get_or_init(|| PlainHosts::of(text));
+        let start = offset_in(self.batch.text, self.line)?;
+        let hosts = self.batch.plain_hosts.get_or_init(|| PlainHosts::of(self.batch.text));
         Some((hosts, start..start + self.line.len()))
     }
 
@@ -275,75 +291,67 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// What `make` makes of the line. If passwords are masked, it is made of the line with masks, so that no part of a password is in it.
-    pub(super) fn shown<T: Into<Cow<'a, [u8]>>>(
+    pub(super) fn shown(
         &self,
-        make: impl Fn(&Row<'_, 'a>) -> Option<T>,
-    ) -> Option<Cow<'a, [u8]>> {
-        let made = make(self)?.into();
+        out: &mut Vec<u8>,
+        make: impl for<'r> Fn(&Row<'r, 'a>, &mut Vec<u8>) -> Option<Made<'r>>,
+    ) -> Option<Made<'b>> {
         if !self.batch.mask_passwords {
-            return Some(made);
+            return make(self, out);
         }
+        let text = |row: &Row<'_, 'a>| {
+            let mut out = Vec::new();
+            make(row, &mut out).map(|made| made.into_text(out))
+        };
+        let mut made = text(self)?;
         let secrets = self.secrets(self.line);
-        if secrets.is_empty() {
-            return Some(mask(&made, self.secrets(&made)).into_owned().into());
+        if !secrets.is_empty() {
+            let line = mask(self.line, secrets);
+            let row = Row { line: &line, is_masked: true, ..*self };
+            made = text(&row).unwrap_or_else(|| MASK.as_bytes().to_vec());
         }
-        let line = Cow::from(mask(self.line, secrets).into_owned());
-        let made = make(&Row { line: &line, is_masked: true, ..*self });
-        let made = made.map_or(MASK.as_bytes().into(), T::into);
         Some(mask(&made, self.secrets(&made)).into_owned().into())
     }
 
     /// The line, with masks if they are wanted.
-    pub(super) fn text(&self) -> Cow<'a, [u8]> {
-        if !self.batch.mask_passwords {
-            return self.line.clone();
-        }
-        mask(self.line, self.secrets(self.line)).into_owned().into()
+    pub(super) fn text(&self) -> Cow<'b, [u8]> {
+        if self.batch.mask_passwords { mask(self.line, self.secrets(self.line)) } else { self.line.into() }
     }
 
     /// The URI that the line refers to, if RFC 3986 accepts it and there is a base, or it needs none.
-    pub(super) fn resolved(&self) -> Option<Vec<u8>> {
+    pub(super) fn resolved(&self) -> Option<Made<'b>> {
         let base = self.origin().base.as_ref();
         let mut target = Vec::new();
         if !self.verdict.accepts(Grammar::Rfc3986) || !resolve(base, self.line, &mut target) {
             return None;
         }
         if !self.batch.mask_passwords {
-            return Some(target);
+            return Some(target.into());
         }
         let takes_authority = split(self.line).scheme.is_none() && !self.line.starts_with(b"//");
-        Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
+        Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)).into())
     }
 
     /// The part of the line that is where `of` says.
     #[inline]
-    pub(super) fn part(&self, of: impl Fn(&Self) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
+    pub(super) fn part(&self, of: impl Fn(&Self) -> Option<Range<usize>>) -> Option<Made<'b>> {
         let range = of(self)?;
         if !self.batch.mask_passwords {
-            return Some(self.slice(range));
+            return Some(self.line[range].into());
         }
         let inside = |secret: Range<usize>| {
             let (start, end) = (secret.start.max(range.start), secret.end.min(range.end));
             (start < end).then(|| start - range.start..end - range.start)
         };
         let secrets = self.secrets(self.line).into_iter().filter_map(inside).collect();
-        Some(mask(&self.line[range.clone()], secrets).into_owned().into())
-    }
-
-    /// A part of the line without masks.
-    #[inline]
-    fn slice(&self, range: Range<usize>) -> Cow<'a, [u8]> {
-        match self.line {
-            Cow::Borrowed(line) => line[range].into(),
-            Cow::Owned(line) => line[range].to_vec().into(),
-        }
+        Some(Made::Text(mask(&self.line[range], secrets)))
     }
 
     /// The labels of the host in reverse order, if it has labels.
-    pub(super) fn host_reversed(&self) -> Option<Vec<u8>> {
+    pub(super) fn host_reversed(&self) -> Option<Made<'b>> {
         let (mut buffer, mut reversed) = (Vec::new(), Vec::new());
         let host = compared(&self.line[host(self.line)?.name], &mut buffer)?;
-        reverse(host, &mut reversed).then_some(reversed)
+        reverse(host, &mut reversed).then_some(reversed.into())
     }
 
     /// The part of the host that `part` chooses of its suffixes. `last` is the host of a line before and its part: lines with the same host
@@ -352,7 +360,7 @@ impl<'b, 'a> Row<'b, 'a> {
         &self,
         part: PartOfSuffixes,
         last: &mut (&'b [u8], Option<PartOfHost>),
-    ) -> Option<Cow<'a, [u8]>> {
+    ) -> Option<Made<'b>> {
         let plain = self.plain_host();
         let range = match plain {
             Some(host) => host.start..host.end,
@@ -375,13 +383,13 @@ impl<'b, 'a> Row<'b, 'a> {
             *last = (host, found);
         }
         Some(match last.1.as_ref()? {
-            PartOfHost::At(at) => self.slice(range.start + at.start..range.start + at.end),
+            PartOfHost::At(at) => host[at.clone()].into(),
             PartOfHost::Text(text) => text.clone().into(),
         })
     }
 
     /// The canonical form of the line, if RFC 3986 accepts it.
-    pub(super) fn canonical(&self) -> Option<Cow<'a, [u8]>> {
+    pub(super) fn canonical(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
         let mut key = Vec::new();
         if self.is_masked {
             return Some(canonical::canonical(self.line, &mut key)?.to_vec().into());
@@ -393,32 +401,38 @@ impl<'b, 'a> Row<'b, 'a> {
             Some(host) => canonical::appended_behind_host(&self.line[host.end..], self.has_plain_rest(host)),
             None => canonical::appended(self.line),
         };
-        match appended {
-            Some("") => return Some(self.line.clone()),
-            Some(path) => return Some([self.line, path.as_bytes()].concat().into()),
-            None => {}
+        Some(appended.map_or_else(
+            || {
+                canonical::write_canonical(self.line, &mut key);
+                key.into()
+            },
+            |path| self.with(path, out),
+        ))
+    }
+
+    /// The line with something behind it.
+    #[inline]
+    fn with(&self, appended: &str, out: &mut Vec<u8>) -> Made<'b> {
+        if appended.is_empty() {
+            return self.line.into();
         }
-        canonical::write_canonical(self.line, &mut key);
-        Some(key.into())
+        out.extend_from_slice(self.line);
+        out.extend_from_slice(appended.as_bytes());
+        Made::Written
     }
 
     /// The key of the line in the indices of web archives, if it has one.
-    pub(super) fn surt(&self) -> Option<Vec<u8>> {
-        let mut key = Vec::with_capacity(self.line.len());
-        surt(self.line, &mut key).then_some(key)
+    pub(super) fn surt(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
+        surt(self.line, out).then_some(Made::Written)
     }
 
     /// The URL that the WHATWG parser makes of the line, if it makes one.
-    pub(super) fn href(&self) -> Option<Cow<'a, [u8]>> {
+    pub(super) fn href(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
         self.browsers(|line, is_accepted| {
             let mask_passwords = self.batch.mask_passwords;
             let plain = line.plain(is_accepted).filter(|_| !mask_passwords);
-            let href = plain.and_then(|url| match self.line {
-                Cow::Borrowed(line) => url.href(line),
-                Cow::Owned(line) => Some(url.href(line)?.into_owned().into()),
-            });
-            if href.is_some() {
-                return href;
+            if let Some(appended) = plain.and_then(|url| url.appended(self.line)) {
+                return Some(self.with(appended, out));
             }
             let url = line.url(is_accepted)?;
             if !mask_passwords {
@@ -436,25 +450,28 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The host of that URL. If the URL with masks does not show it, it is a mask too.
-    pub(super) fn host(&self) -> Option<Cow<'a, [u8]>> {
-        let host = self.browsers(|line, is_accepted| match (line.plain(is_accepted), self.line) {
-            (Some(url), Cow::Borrowed(line)) => url.host(line),
-            (Some(url), Cow::Owned(line)) => url.host(line).map(|host| host.into_owned().into()),
-            (None, _) => Some(line.url(is_accepted)?.host.clone()?.into_bytes().into()),
+    pub(super) fn host(&self) -> Option<Made<'b>> {
+        let host = self.browsers(|line, is_accepted| match line.plain(is_accepted) {
+            Some(url) => url.host(self.line),
+            None => Some(line.url(is_accepted)?.host.clone()?.into_bytes().into()),
         })?;
+        let href = || {
+            let mut out = Vec::new();
+            self.href(&mut out).map(|href| href.into_text(out))
+        };
         let is_hidden =
-            self.batch.mask_passwords && self.href().is_none_or(|href| memmem::find(&href, &host).is_none());
-        Some(if is_hidden { MASK.as_bytes().into() } else { host })
+            self.batch.mask_passwords && href().is_none_or(|href| memmem::find(&href, &host).is_none());
+        Some(if is_hidden { MASK.as_bytes().into() } else { Made::Text(host) })
     }
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.
-    pub(super) fn two_hosts(&self) -> Option<Vec<u8>> {
+    pub(super) fn two_hosts(&self) -> Option<Made<'b>> {
         self.browsers(|line, is_accepted| {
             if line.plain(is_accepted).is_some() {
                 return None;
             }
             let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.url(is_accepted)?)?;
-            Some(hosts.to_string().into_bytes())
+            Some(hosts.to_string().into_bytes().into())
         })
     }
 

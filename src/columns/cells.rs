@@ -1,7 +1,8 @@
-//! The cells of a column: vectors with an item for each line of a batch. What writes cells knows their types, and no columns.
+//! The cells of a column, one for each line of a batch. What writes cells knows their types, and no columns.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::mem;
 
 use urlsift_grammar::defect::Defect;
 
@@ -20,7 +21,7 @@ pub enum Cells<'a> {
     /// Defects. Few lines have one.
     Defects(Vec<Option<Box<Defect>>>),
     /// Texts of the data, or of urlsift.
-    Texts(Vec<Option<Cow<'a, [u8]>>>),
+    Texts(Texts<'a>),
 }
 
 /// Cells that hold the numbers of names.
@@ -79,22 +80,170 @@ impl Names {
     }
 }
 
+/// A text that is made for a cell.
+pub(super) enum Made<'t> {
+    /// The text. If it is in the text that is around all texts, it is not copied.
+    Text(Cow<'t, [u8]>),
+    /// It was appended to the buffer.
+    Written,
+}
+
+impl Made<'_> {
+    /// The text, which may be in the buffer.
+    pub(super) fn into_text(self, buffer: Vec<u8>) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.into_owned(),
+            Self::Written => buffer,
+        }
+    }
+}
+
+impl<'t, T: Into<Cow<'t, [u8]>>> From<T> for Made<'t> {
+    fn from(text: T) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// Texts. Most are parts of one longer text, and are not copied.
+#[derive(Debug, Default)]
+pub struct Texts<'a> {
+    around: &'a [u8],
+    /// The texts that are no parts of it, one behind the other.
+    own: Vec<u8>,
+    /// The offset and the length of each text; an offset in `own` is behind the length of `around`. The length of an absent text is [`ABSENT`].
+    places: Vec<(usize, usize)>,
+}
+
+const ABSENT: usize = usize::MAX;
+
+/// The longest text of usual length. A copy whose length the processor cannot predict takes longer than one of so many bytes.
+const USUAL: usize = 64;
+
+impl<'a> Texts<'a> {
+    /// No texts yet, with room for `n`.
+    pub(super) fn in_text(around: &'a [u8], n: usize) -> Self {
+        Self { around, own: Vec::with_capacity(32 * n), places: Vec::with_capacity(n) }
+    }
+
+    /// Appends a text, or an absent one.
+    #[inline(always)]
+    pub(super) fn push(&mut self, text: Option<&[u8]>) {
+        self.push_made(|_| Some(Made::Text(text?.into())));
+    }
+
+    /// Appends what `make` makes. It gets a buffer whose contents it keeps.
+    #[inline(always)]
+    pub(super) fn push_made<'t>(&mut self, make: impl FnOnce(&mut Vec<u8>) -> Option<Made<'t>>) {
+        let before = self.own.len();
+        let place = match make(&mut self.own) {
+            None => (0, ABSENT),
+            Some(Made::Written) => (self.around.len() + before, self.own.len() - before),
+            Some(Made::Text(text)) => {
+                let start = offset_in(self.around, &text).unwrap_or_else(|| {
+                    self.own.extend_from_slice(&text);
+                    self.around.len() + before
+                });
+                (start, text.len())
+            }
+        };
+        self.places.push(place);
+    }
+
+    /// Copies texts behind the own ones.
+    fn append(&mut self, other: &Texts<'_>) {
+        if other.around.is_empty() {
+            let start = self.around.len() + self.own.len();
+            self.own.extend_from_slice(&other.own);
+            self.places.extend(other.places.iter().map(|&(at, len)| (start + at, len)));
+            return;
+        }
+        for n in 0..other.places.len() {
+            self.push_made(|out| other.push_to(out, n).then_some(Made::Written));
+        }
+    }
+
+    /// All texts, one behind the other, and the length of each; `None` for an absent one.
+    #[must_use]
+    pub fn joined(mut self) -> (Vec<u8>, impl ExactSizeIterator<Item = Option<usize>> + Clone) {
+        if !self.around.is_empty() {
+            let parts = mem::take(&mut self);
+            self.append(&parts);
+        }
+        let lens = self.places.into_iter().map(|(_, len)| (len != ABSENT).then_some(len));
+        (self.own, lens)
+    }
+
+    /// Text `n`, if it is there.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, n: usize) -> Option<&[u8]> {
+        let (rest, len) = self.with_rest(n)?;
+        Some(&rest[..len])
+    }
+
+    /// Appends text `n` to `out`. Returns whether it is there.
+    #[inline(always)]
+    pub(super) fn push_to(&self, out: &mut Vec<u8>, n: usize) -> bool {
+        let Some((rest, len)) = self.with_rest(n) else { return false };
+        match rest.first_chunk::<USUAL>() {
+            Some(bytes) if len <= USUAL => {
+                let end = out.len() + len;
+                out.extend_from_slice(bytes);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(&rest[..len]),
+        }
+        true
+    }
+
+    /// Text `n` with what follows it, and its length.
+    #[inline(always)]
+    fn with_rest(&self, n: usize) -> Option<(&[u8], usize)> {
+        let (start, len) = self.places[n];
+        let in_own = start.checked_sub(self.around.len());
+        let rest = in_own.map_or_else(|| &self.around[start..], |start| &self.own[start..]);
+        (len != ABSENT).then_some((rest, len))
+    }
+}
+
+/// Where `part` is in `whole`, if it is in that memory.
+#[inline(always)]
+pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> Option<usize> {
+    let offset = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
+    (offset <= whole.len() && part.len() <= whole.len() - offset).then_some(offset)
+}
+
+impl<T: AsRef<[u8]>> FromIterator<Option<T>> for Texts<'_> {
+    fn from_iter<I: IntoIterator<Item = Option<T>>>(texts: I) -> Self {
+        let mut all = Self::default();
+        texts.into_iter().for_each(|text| all.push(text.as_ref().map(AsRef::as_ref)));
+        all
+    }
+}
+
 impl Cells<'_> {
+    /// Makes room for the texts of so many lines.
+    pub fn reserve(&mut self, n_lines: usize) {
+        if let Self::Texts(texts) = self {
+            texts.places.reserve(n_lines);
+        }
+    }
+
     /// Appends cells of the same column.
     ///
     /// # Panics
     /// If they are of another type.
-    pub fn append(&mut self, other: Self) {
+    pub fn append(&mut self, other: Cells<'_>) {
         match (self, other) {
-            (Self::Numbers(own), Self::Numbers(other)) => own.extend(other),
-            (Self::Names(own), Self::Names(other)) if own.are_fixed => own.numbers.extend(other.numbers),
-            (Self::Names(own), Self::Names(other)) => {
+            (Self::Numbers(own), Cells::Numbers(other)) => own.extend(other),
+            (Self::Names(own), Cells::Names(other)) if own.are_fixed => own.numbers.extend(other.numbers),
+            (Self::Names(own), Cells::Names(other)) => {
                 (0..other.numbers.len()).for_each(|n| own.push(other.get(n)));
             }
-            (Self::Sets(_, own), Self::Sets(_, other)) => own.extend(other),
-            (Self::Lists(_, own), Self::Lists(_, other)) => own.extend(other),
-            (Self::Defects(own), Self::Defects(other)) => own.extend(other),
-            (Self::Texts(own), Self::Texts(other)) => own.extend(other),
+            (Self::Sets(_, own), Cells::Sets(_, other)) => own.extend(other),
+            (Self::Lists(_, own), Cells::Lists(_, other)) => own.extend(other),
+            (Self::Defects(own), Cells::Defects(other)) => own.extend(other),
+            (Self::Texts(own), Cells::Texts(other)) => own.append(&other),
             _ => panic!("cells of another type"),
         }
     }

@@ -9,13 +9,13 @@ mod cells;
 mod tests;
 pub(crate) mod text_rows;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use self::batch::Line;
 pub use self::batch::{Batch, Origin};
 use self::batch::{PartOfSuffixes, Row};
-pub use self::cells::{Cells, Names};
+use self::cells::Made;
+pub use self::cells::{Cells, Names, Texts};
 use urlsift_engine::plain_hosts::PlainParts;
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
@@ -84,7 +84,6 @@ pub enum Need {
 macro_rules! columns {
     ($($name:literal $meaning:literal $of:ident $needs:ident $absent:literal $is_masked:literal $cells:expr;)+) => {
         /// All columns, in the order of their documentation.
-        #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is of one lifetime, and rows have several")]
         pub static COLUMNS: &[Column] = &[$(Column {
             name: $name,
             meaning: $meaning,
@@ -115,17 +114,17 @@ columns! {
         |batch| Cells::Defects(batch.rows().map(|row| row?.defect().map(Box::new)).collect());
     "advisories" "what is noteworthy, if a grammar accepts it" Names Advisories "" false advisories;
     "text" "the line itself" Text Bytes "" true
-        |batch| texts(batch, |row| Some(row.text()));
+        |batch| texts(batch, |row, _| Some(Made::Text(row.text())));
     "field" "the role or the name of a field of a record" Text Place "it is a line of a list" false
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field)));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
-        |batch| texts(batch, |row| row.shown(|row| row.resolved()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, _| row.resolved()));
     "userinfo" "what is before the last @ of its authority" Text Components "there is none" true
         |batch| parts(batch, |_| None, |parts| parts.userinfo.clone());
     "host" "the host as it is written" Text Components "it has no authority" true
-        |batch| texts(batch, |row| row.part(Row::host_range));
+        |batch| texts(batch, |row, _| row.part(Row::host_range));
     "port" "the port as it is written" Text Components "there is none" true
-        |batch| texts(batch, |row| row.part(Row::port_range));
+        |batch| texts(batch, |row, _| row.part(Row::port_range));
     "path" "the path" Text Components "" true
         |batch| parts(batch, |plain| Some(plain.path()), |parts| Some(parts.path.clone()));
     "query" "what is between ? and #" Text Components "there is none" true
@@ -134,7 +133,7 @@ columns! {
         |batch| parts(batch, PlainParts::fragment, |parts| parts.fragment.clone());
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Bytes "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Bytes "the host is no name" true
-        |batch| texts(batch, |row| row.shown(|row| row.host_reversed()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, _| row.host_reversed()));
     "host_problems" "what DNS says against its host" Names Bytes "it has no authority" false host_problems;
     "suffix" "the public suffix of its host" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |list, host, dots| Some(list.find_icann(host, dots)?.suffix()));
@@ -145,18 +144,18 @@ columns! {
     "private_domain" "the domain, with private suffixes included" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |list, host, _| list.find(host)?.private_domain());
     "canonical" "its canonical form by RFC 3986" Text Verdict "RFC 3986 refuses it" true
-        |batch| texts(batch, |row| row.shown(|row| row.canonical()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, out| row.canonical(out)));
     "surt" "its key in the indices of web archives" Text Bytes "it has none" true
-        |batch| texts(batch, |row| row.shown(|row| row.surt()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, out| row.surt(out)));
     "whatwg" "what browsers make of it" Words Parser "" false
         |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted) as u8)))));
     "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;
     "whatwg_host" "the host that browsers connect to" Text Parser "there is none" true
-        |batch| texts(batch, |row| row.shown(|row| row.host()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, _| row.host()));
     "whatwg_href" "the URL that browsers use" Text Parser "browsers fail" true
-        |batch| texts(batch, |row| row.shown(|row| row.href()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, out| row.href(out)));
     "hosts_differ" "the hosts of RFC 3986 and of browsers" Words Parser "they are the same" true
-        |batch| texts(batch, |row| row.shown(|row| row.two_hosts()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, _| row.two_hosts()));
 }
 
 impl Column {
@@ -185,11 +184,13 @@ fn names<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str) -> Vec<&'static s
     all.iter().map(|&one| name(one)).collect()
 }
 
-fn texts<'a, T: Into<Cow<'a, [u8]>>>(
-    batch: &Batch<'a>,
-    text: impl Fn(Row<'_, 'a>) -> Option<T>,
+fn texts<'b, 'a>(
+    batch: &'b Batch<'a>,
+    mut text: impl FnMut(Row<'b, 'a>, &mut Vec<u8>) -> Option<Made<'b>>,
 ) -> Cells<'a> {
-    Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
+    let mut texts = batch.no_texts();
+    batch.rows().for_each(|row| texts.push_made(|out| text(row?, out)));
+    Cells::Texts(texts)
 }
 
 fn parts<'a>(
@@ -197,15 +198,15 @@ fn parts<'a>(
     of_plain: impl Fn(PlainParts) -> Option<Range<usize>>,
     part: impl Fn(&Parts) -> Option<Range<usize>>,
 ) -> Cells<'a> {
-    texts(batch, |row| row.part(|row| row.component(&of_plain, &part)))
+    texts(batch, |row, _| row.part(|row| row.component(&of_plain, &part)))
 }
 
 fn parts_of_hosts<'a>(batch: &Batch<'a>, part: PartOfSuffixes) -> Cells<'a> {
     if batch.mask_passwords {
-        return texts(batch, |row| row.shown(|row| row.by_suffix(part, &mut (b"", None))));
+        return texts(batch, |row, out| row.shown(out, |row, _| row.by_suffix(part, &mut (b"", None))));
     }
     let mut last = (&b""[..], None);
-    Cells::Texts(batch.rows().map(|row| row?.by_suffix(part, &mut last)).collect())
+    texts(batch, |row, _| row.by_suffix(part, &mut last))
 }
 
 fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {

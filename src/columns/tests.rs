@@ -240,7 +240,7 @@ fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
     for has_text in [false, true] {
         let mut batch = Batch::default();
         (batch.input, batch.grammar, batch.mask_passwords) = (INPUT, GRAMMAR, mask_passwords);
-        batch.text = has_text.then_some((&text, OFFSET));
+        batch.set_text(if has_text { &text } else { b"" });
         let (mut rest, mut offset) = (all.iter().zip(1..).peekable(), OFFSET);
         for len in (0..).map(|n| n * n % 83) {
             batch.clear();
@@ -319,7 +319,7 @@ fn cell_of(column: &Column, cells: &Cells<'_>, n: usize) -> Cell {
             (Type::Names, lists[n].as_ref().map(|items| Cell::Names(list(items))))
         }
         Cells::Defects(all) => (Type::Defect, all[n].as_ref().map(|defect| Cell::Words(defect.to_string()))),
-        Cells::Texts(texts) => (column.of, texts[n].as_deref().map(text)),
+        Cells::Texts(texts) => (column.of, texts.get(n).map(text)),
     };
     assert_eq!(of, column.of, "{column:?}");
     found.unwrap_or(Cell::Absent)
@@ -386,14 +386,19 @@ fn no_part_of_a_password_is_in_a_masked_cell() {
                 base.map(|base| Base::new(base.as_bytes()).unwrap()),
             );
             let origins = vec![Origin { base, url, hides_password: false }];
-            let mut batch =
-                Batch::of_values(Some(&mut Scanner::default()), &[Some(line.as_bytes())], GRAMMAR, origins);
+            let mut batch = Batch::of_values(
+                Some(&mut Scanner::default()),
+                &[Some(line.as_bytes())],
+                line.as_bytes(),
+                GRAMMAR,
+                origins,
+            );
             batch.mask_passwords = true;
             for (column, cells) in
                 COLUMNS.iter().zip(batch.cells(&columns())).filter(|(column, _)| column.is_masked)
             {
                 let Cells::Texts(texts) = cells else { panic!("{column:?}") };
-                let shown = String::from_utf8_lossy(texts[0].as_deref().unwrap_or_default()).to_lowercase();
+                let shown = String::from_utf8_lossy(texts.get(0).unwrap_or_default()).to_lowercase();
                 assert!(!words.iter().any(|word| shown.contains(word)), "{line} {}: {shown}", column.name);
             }
         }
@@ -404,19 +409,29 @@ fn no_part_of_a_password_is_in_a_masked_cell() {
 #[test]
 fn values_have_the_cells_of_lines() {
     let all = lines();
-    let mut values: Vec<_> = all.iter().map(|line| Some(&line[..])).collect();
+    let text = all.concat();
+    let mut rest = &text[..];
+    let mut values: Vec<_> = all.iter().map(|line| rest.split_off(..line.len())).collect();
     values.extend([None, Some(&b"http://h/\n"[..]), None]);
+    // Some values are not in the text that is said to be around them.
+    [&b""[..], &text, &text[text.len() / 3..text.len() / 2]]
+        .into_iter()
+        .for_each(|around| have_the_cells_of_lines(&values, around));
+}
+
+fn have_the_cells_of_lines(values: &[Option<&[u8]>], around: &[u8]) {
     let columns: Vec<_> = COLUMNS.iter().filter(|column| column.needs != Need::Place).collect();
     let origin = origins().pop().unwrap();
     let mut scanner = Scanner::default();
-    let mut joined = Batch::of_values(Some(&mut scanner), &[], GRAMMAR, Vec::new()).cells(&columns);
+    let mut joined = Batch::of_values(Some(&mut scanner), &[], b"", GRAMMAR, Vec::new()).cells(&columns);
     for part in values.chunks(100) {
-        let cells = Batch::of_values(Some(&mut scanner), part, GRAMMAR, vec![origin.clone()]).cells(&columns);
+        let cells =
+            Batch::of_values(Some(&mut scanner), part, around, GRAMMAR, vec![origin.clone()]).cells(&columns);
         joined.iter_mut().zip(cells).for_each(|(joined, cells)| joined.append(cells));
     }
     let unjudged: Vec<_> =
         columns.iter().copied().filter(|column| !Column::need_judging(&[column])).collect();
-    let mut cells = Batch::of_values(None, &values, GRAMMAR, vec![origin.clone()]).cells(&unjudged);
+    let mut cells = Batch::of_values(None, values, around, GRAMMAR, vec![origin.clone()]).cells(&unjudged);
     assert!(unjudged.len() > 15);
     for (column, cells) in columns
         .iter()

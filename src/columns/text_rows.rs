@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
+use super::cells::Texts;
 use super::{Batch, Cells, Column, Type};
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{Keep, is_plain, push_text, visible_json};
@@ -52,7 +53,7 @@ impl<'c> TextRows<'c> {
                 match cells {
                     // Most cells are these.
                     Cells::Texts(cells) if column.of == Type::Text && keep.is_none() => {
-                        push_plain(out, cells[n].as_deref());
+                        push_plain(out, cells, n);
                     }
                     _ => push_field(out, column, cells, n, keep, texts),
                 }
@@ -124,11 +125,13 @@ impl SetTexts {
 
 /// Appends a text without escapes. A text that is "-" is escaped, because "-" is an absent cell.
 #[inline(always)]
-fn push_plain(out: &mut Vec<u8>, text: Option<&[u8]>) {
-    match text {
-        Some(b"-") => push(out, "\\x2d"),
-        Some(text) => out.extend_from_slice(text),
-        None => out.push(b'-'),
+fn push_plain(out: &mut Vec<u8>, texts: &Texts<'_>, n: usize) {
+    let start = out.len();
+    if !texts.push_to(out, n) {
+        out.push(b'-');
+    } else if out[start..] == *b"-" {
+        out.pop();
+        push(out, "\\x2d");
     }
 }
 
@@ -151,9 +154,9 @@ fn push_field(
             defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))
         }
         Cells::Texts(texts) if column.of == Type::Words => {
-            texts[n].as_ref().map(|words| push(out, &String::from_utf8_lossy(words)))
+            texts.get(n).map(|words| push(out, &String::from_utf8_lossy(words)))
         }
-        Cells::Texts(texts) => texts[n].as_ref().map(|text| match keep {
+        Cells::Texts(texts) => texts.get(n).map(|text| match keep {
             Some(keep) => push_text(out, text, keep),
             None => out.extend_from_slice(text),
         }),
@@ -183,7 +186,7 @@ fn push_member(out: &mut Vec<u8>, name: &str, cells: &Cells<'_>, n: usize) {
     out.push(b'"');
     push(out, name);
     if let Cells::Texts(texts) = cells
-        && let Some(bytes) = texts[n].as_deref()
+        && let Some(bytes) = texts.get(n)
         && !is_plain(bytes)
         && str::from_utf8(bytes).is_err()
     {
@@ -199,7 +202,7 @@ fn push_member(out: &mut Vec<u8>, name: &str, cells: &Cells<'_>, n: usize) {
         Cells::Defects(defects) => {
             defects[n].as_ref().map(|defect| push_string(out, defect.to_string().as_bytes()))
         }
-        Cells::Texts(texts) => texts[n].as_ref().map(|text| push_string(out, text)),
+        Cells::Texts(texts) => texts.get(n).map(|text| push_string(out, text)),
     };
     if is_there.is_none() {
         push(out, "null");

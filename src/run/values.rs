@@ -23,6 +23,13 @@ pub trait Values: Sync {
     /// Value `n`, of [`len`](Self::len); `None` if it is missing.
     fn get(&self, n: usize) -> Option<&[u8]>;
 
+    /// The memory that has the values of some rows and little else, so that it can be searched for all of them; empty if there is none, or if it is
+    /// not known. Some values may be elsewhere.
+    fn around(&self, rows: Range<usize>) -> &[u8] {
+        let _ = rows;
+        b""
+    }
+
     /// The number of bytes of all values of some rows. By default each value is looked at.
     fn bytes(&self, rows: Range<usize>) -> usize {
         rows.map(|n| self.get(n).map_or(0, <[u8]>::len)).sum()
