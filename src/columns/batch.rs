@@ -17,7 +17,7 @@ use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
-use urlsift_grammar::keys::surt::surt;
+use urlsift_grammar::keys::surt::surt_by_host;
 use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
 use urlsift_grammar::plain_host::PlainHost;
 use urlsift_grammar::public_suffix::{SuffixList, UsedList};
@@ -423,7 +423,7 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
-        surt(self.line, out).then_some(Made::Written)
+        surt_by_host(self.line, self.plain_host(), out).then_some(Made::Written)
     }
 
     /// The URL that the WHATWG parser makes of the line, if it makes one.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::mem;
 
+use urlsift_grammar::at_once;
 use urlsift_grammar::defect::Defect;
 
 /// The cells of a column. A cell without a value is absent.
@@ -116,9 +117,6 @@ pub struct Texts<'a> {
 
 const ABSENT: usize = usize::MAX;
 
-/// The longest text of usual length. A copy whose length the processor cannot predict takes longer than one of so many bytes.
-const USUAL: usize = 64;
-
 impl<'a> Texts<'a> {
     /// No texts yet, with room for `n`.
     pub(super) fn in_text(around: &'a [u8], n: usize) -> Self {
@@ -185,14 +183,7 @@ impl<'a> Texts<'a> {
     #[inline(always)]
     pub(super) fn push_to(&self, out: &mut Vec<u8>, n: usize) -> bool {
         let Some((rest, len)) = self.with_rest(n) else { return false };
-        match rest.first_chunk::<USUAL>() {
-            Some(bytes) if len <= USUAL => {
-                let end = out.len() + len;
-                out.extend_from_slice(bytes);
-                out.truncate(end);
-            }
-            _ => out.extend_from_slice(&rest[..len]),
-        }
+        at_once::append::<64>(out, rest, len);
         true
     }
 

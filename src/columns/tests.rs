@@ -414,9 +414,9 @@ fn values_have_the_cells_of_lines() {
     let mut values: Vec<_> = all.iter().map(|line| rest.split_off(..line.len())).collect();
     values.extend([None, Some(&b"http://h/\n"[..]), None]);
     // Some values are not in the text that is said to be around them.
-    [&b""[..], &text, &text[text.len() / 3..text.len() / 2]]
-        .into_iter()
-        .for_each(|around| have_the_cells_of_lines(&values, around));
+    for around in [&b""[..], &text, &text[text.len() / 3..text.len() / 2]] {
+        have_the_cells_of_lines(&values, around);
+    }
 }
 
 fn have_the_cells_of_lines(values: &[Option<&[u8]>], around: &[u8]) {

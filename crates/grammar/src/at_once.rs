@@ -27,6 +27,20 @@ pub fn make_lower_case(bytes: &mut [u8]) {
     }
 }
 
+/// Appends the first `len` bytes of a text to `out`. `N` is the largest usual length: up to it, `N` bytes are copied if there are so many. The processor cannot predict the lengths
+/// of texts, and mostly takes longer for a copy of unpredicted length.
+#[inline(always)]
+pub fn append<const N: usize>(out: &mut Vec<u8>, text: &[u8], len: usize) {
+    match text.first_chunk::<N>() {
+        Some(bytes) if len <= N => {
+            let end = out.len() + len;
+            out.extend_from_slice(bytes);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(&text[..len]),
+    }
+}
+
 /// Whether `is_it` holds for two bytes that follow each other.
 #[inline]
 pub fn any_pair(bytes: &[u8], is_it: impl Fn(u8, u8) -> bool) -> bool {
@@ -63,6 +77,18 @@ mod tests {
             let mut lower = bytes.clone();
             make_lower_case(&mut lower);
             assert_eq!(lower, bytes.to_ascii_lowercase());
+        }
+    }
+
+    #[test]
+    fn texts_of_any_length_are_appended() {
+        let text: Vec<u8> = (0..100).collect();
+        for len in 0..=text.len() {
+            for behind in 0..=text.len() - len {
+                let mut out = b"kept".to_vec();
+                append::<32>(&mut out, &text[..len + behind], len);
+                assert_eq!(out, [b"kept", &text[..len]].concat());
+            }
         }
     }
 

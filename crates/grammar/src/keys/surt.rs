@@ -7,14 +7,15 @@ use std::net::Ipv4Addr;
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
-use memchr::{memchr, memchr2, memchr2_iter};
+use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
 use crate::at_once;
 use crate::hex::hex_byte;
 use crate::keys::idna2003;
 use crate::keys::java_escapes::{push_escaped, unescape};
 use crate::keys::session_ids::{may_end_in_id, strip_from_path, strip_from_query};
-use crate::labels::{Tail, Tails};
+use crate::labels::last_dot;
+use crate::plain_host::PlainHost;
 use crate::scheme::SCHEME_BYTES;
 use crate::uri_parts::find_delimiter;
 
@@ -34,8 +35,15 @@ use crate::uri_parts::find_delimiter;
 /// ```
 #[must_use]
 pub fn surt(line: &[u8], out: &mut Vec<u8>) -> bool {
+    surt_by_host(line, None, out)
+}
+
+/// The same for a line whose plain host may be known.
+#[doc(hidden)]
+#[must_use]
+pub fn surt_by_host(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    let has_key = push_plain(line, out).or_else(|| {
+    let has_key = push_plain(line, host, out).or_else(|| {
         out.truncate(start);
         push_any(line, out)
     });
@@ -252,18 +260,42 @@ const PLAIN_ARGUMENTS: usize = 32;
 /// and single dots. Its port is a short number. Its path and query are visible ASCII without an escaped "%", empty segments, segments that
 /// begin with a dot, and session ids. `None` if the line is not plain. `out` may then have gained bytes.
 #[inline]
-pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
+pub(super) fn push_plain(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> Option<()> {
+    let start = out.len();
+    out.reserve(line.len() + 1);
+    let rest = match host {
+        Some(PlainHost { start, end, dots, .. }) => {
+            push_plain_host(&line[start..], end - start, Some(dots), out)?;
+            &line[end..]
+        }
+        None => push_plain_authority(line, out)?,
+    };
+    out.push(b')');
+    let path_len = memchr2(b'?', b'#', rest).unwrap_or(rest.len());
+    push_plain_path(rest, path_len, out)?;
+    let query = &rest[path_len..];
+    let query_len = memchr(b'#', query).unwrap_or(query.len());
+    let at = out.len();
+    if query_len > 1 {
+        push_plain_text(query, query_len, out)?;
+    }
+    at_once::make_lower_case(&mut out[start..]);
+    if query_len > 1 { sort_plain_query(out, at + 1) } else { Some(()) }
+}
+
+/// Appends the authority of a line, up to ")". Returns what follows it.
+fn push_plain_authority<'l>(line: &'l [u8], out: &mut Vec<u8>) -> Option<&'l [u8]> {
     if ["filedesc", "warcinfo", "dns:"].iter().any(|other| line.starts_with(other.as_bytes())) {
         return None;
     }
     let schemes = [(&b"http://"[..], &b"80"[..]), (b"https://", b"443"), (b"ftp://", b"")];
     let known = schemes.iter().find_map(|(scheme, port)| Some((line.strip_prefix(*scheme)?, *port)));
-    let (mut rest, default_port) = known.unwrap_or((line, b"80"));
+    let (mut line, default_port) = known.unwrap_or((line, b"80"));
     if !default_port.is_empty() {
-        let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
-        rest = &rest[slashes..];
+        let slashes = line.iter().take_while(|byte| **byte == b'/').count();
+        line = &line[slashes..];
     }
-    let (host, rest) = rest.split_at(find_delimiter(rest, 0, |_| true));
+    let (host, rest) = line.split_at(find_delimiter(line, 0, |_| true));
     let (port, rest) = match rest {
         [b':', behind @ ..] => behind.split_at(find_delimiter(behind, 0, |_| true)),
         _ => (&b""[..], rest),
@@ -272,43 +304,49 @@ pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let is_lower_case = at_once::all(host, |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9'));
     let is_plain = (is_lower_case
         || host.iter().fold(true, |all, byte| all & SCHEME_BYTES[usize::from(*byte)]))
-        && !at_once::all(host, |byte| matches!(byte, b'0'..=b'9' | b'.'))
         && (port.is_empty() || matches!(port, [b'1'..=b'9', ..]) && port.len() < 9)
         && port.iter().all(u8::is_ascii_digit)
         && matches!(rest, [] | [b'/' | b'?' | b'#', ..]);
     if !is_plain {
         return None;
     }
-    let start = out.len();
-    out.reserve(line.len() + 1);
-    let name = without_www(host);
-    for Tail { start, label_end, .. } in Tails::of(name, None) {
-        if start == label_end {
-            return None;
-        }
-        out.extend_from_slice(&name[start..label_end]);
-        out.push(b',');
-    }
-    out.pop();
+    push_plain_host(line, host.len(), None, out)?;
     if !port.is_empty() && port != default_port {
         out.push(b':');
         out.extend_from_slice(port);
     }
-    out.push(b')');
-    let (path, query) = rest.split_at(memchr2(b'?', b'#', rest).unwrap_or(rest.len()));
-    push_plain_path(path, out)?;
-    let query = &query[..memchr(b'#', query).unwrap_or(query.len())];
-    let at = out.len();
-    if query.len() > 1 {
-        push_plain_text(query, out)?;
-    }
-    at_once::make_lower_case(&mut out[start..]);
-    if query.len() > 1 { sort_plain_query(out, at + 1) } else { Some(()) }
+    Some(rest)
 }
 
-fn push_plain_path(path: &[u8], out: &mut Vec<u8>) -> Option<()> {
+/// Appends the labels of a host in reverse order, which has `len` bytes at the start of `line`; `None` if one is empty, or if it may be an address. If there are
+/// bits, they say which of its bytes are dots.
+#[inline]
+fn push_plain_host(line: &[u8], len: usize, dots: Option<u64>, out: &mut Vec<u8>) -> Option<()> {
+    if at_once::all(&line[..len], |byte| matches!(byte, b'0'..=b'9' | b'.')) {
+        return None;
+    }
+    let before = len - without_www(&line[..len]).len();
+    let name = &line[before..];
+    let mut end = len - before;
+    loop {
+        let dot = match dots {
+            Some(dots) => last_dot(dots >> before, end),
+            None => memrchr(b'.', &name[..end]),
+        };
+        let start = dot.map_or(0, |dot| dot + 1);
+        if start == end {
+            return None;
+        }
+        at_once::append::<16>(out, &name[start..], end - start);
+        let Some(dot) = dot else { return Some(()) };
+        out.push(b',');
+        end = dot;
+    }
+}
+
+fn push_plain_path(rest: &[u8], len: usize, out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
-    push_plain_text(path, out)?;
+    push_plain_text(rest, len, out)?;
     let path = &out[start..];
     let is_rare = |byte, next| byte == b'/' && matches!(next, b'/' | b'.') || byte == b'(';
     if at_once::any_pair(path, is_rare) || path.last() == Some(&b'(') {
@@ -353,22 +391,22 @@ fn sort_plain_query(out: &mut Vec<u8>, start: usize) -> Option<()> {
     Some(())
 }
 
-/// Appends the text of [`unescape`] and [`push_escaped`], but in its letter case; `None` if a byte is no visible ASCII, or if a "%" is escaped or
+/// Appends what [`unescape`] and [`push_escaped`] make of the first `len` bytes of `rest`, but in their letter case; `None` if a byte is no visible ASCII, or if a "%" is escaped or
 /// begins no escape, since it may make another escape with what follows.
-fn push_plain_text(mut text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    if !at_once::all(text, |byte| matches!(byte, b'!'..=b'~')) {
+fn push_plain_text(mut rest: &[u8], mut len: usize, out: &mut Vec<u8>) -> Option<()> {
+    if !at_once::all(&rest[..len], |byte| matches!(byte, b'!'..=b'~')) {
         return None;
     }
-    while let Some(at) = memchr(b'%', text) {
-        let (run, escape) = text.split_at(at);
+    while let Some(at) = memchr(b'%', &rest[..len]) {
+        let (run, escape) = rest[..len].split_at(at);
         out.extend_from_slice(run);
         match hex_byte(&escape[1..])? {
             b'%' => return None,
             0..=b' ' | b'#' | 0x80.. => out.extend_from_slice(&escape[..3]),
             byte => out.push(byte),
         }
-        text = &escape[3..];
+        (rest, len) = (&rest[at + 3..], len - at - 3);
     }
-    out.extend_from_slice(text);
+    at_once::append::<64>(out, rest, len);
     Some(())
 }

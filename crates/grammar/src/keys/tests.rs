@@ -112,6 +112,7 @@ mod surt {
 
     use super::{drawn, samples};
     use crate::keys::surt::{push_any, push_plain, surt};
+    use crate::plain_host::PlainHost;
 
     fn of(push: fn(&[u8], &mut Vec<u8>) -> Option<()>, line: &[u8]) -> Option<Vec<u8>> {
         let mut out = Vec::new();
@@ -158,7 +159,10 @@ mod surt {
         let (mut n_plain, mut n_others) = (0, 0);
         for line in samples().into_iter().chain(drawn(60_000, 2)) {
             let slow = of(push_any, &line);
-            if let Some(plain) = of(push_plain, &line) {
+            let by_host = of(|line, out| push_plain(line, PlainHost::of(line), out), &line);
+            let plain = of(|line, out| push_plain(line, None, out), &line);
+            assert_eq!(by_host, plain, "{}", String::from_utf8_lossy(&line));
+            if let Some(plain) = plain {
                 assert_eq!(Some(plain), slow, "{}", String::from_utf8_lossy(&line));
                 n_plain += 1;
             } else {
