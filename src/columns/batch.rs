@@ -24,7 +24,8 @@ use urlsift_grammar::public_suffix::{SuffixList, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, host, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
-use urlsift_grammar::whatwg::{TwoHosts, Url};
+use urlsift_grammar::whatwg::plain::PlainUrl;
+use urlsift_grammar::whatwg::{Level, TwoHosts, Url, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Lines of an input, or values in memory, and what is known of them.
@@ -273,21 +274,37 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.plain_host().is_some() { None } else { host(self.line)?.port }
     }
 
-    /// Asks what browsers make of the line. The second argument is whether RFC 3986 accepts it.
-    pub(super) fn browsers<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>, bool) -> T) -> T {
+    /// The host of the line, if it is known to be a plain URL by its plain host. The parser is not needed then.
+    #[inline(always)]
+    fn host_of_plain_url(&self) -> Option<PlainHost> {
+        let host = self.plain_host().filter(|_| self.verdict.accepts(Grammar::Rfc3986))?;
+        PlainUrl::has_plain_host(self.line, host).then_some(host)
+    }
+
+    /// Asks the parser. The second argument is whether RFC 3986 accepts the line.
+    fn parser<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>, bool) -> T) -> T {
         let (is_accepted, base) = (self.verdict.accepts(Grammar::Rfc3986), self.origin().url.as_ref());
         if self.is_masked {
             return ask(&mut OnDemand::default().line(self.line, base), false);
         }
-        let mut parser = self.batch.parsers[self.n].borrow_mut();
-        let mut line = parser.again(self.line, base);
-        if is_accepted
-            && !line.is_asked()
-            && let Some(host) = self.plain_host()
-        {
-            line.tell(host, self.has_plain_rest(host));
+        ask(&mut self.batch.parsers[self.n].borrow_mut().again(self.line, base), is_accepted)
+    }
+
+    /// The level.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]
+    pub(super) fn level(&self) -> Level {
+        if self.host_of_plain_url().is_some() {
+            return Level::Valid;
         }
-        ask(&mut line, is_accepted)
+        self.parser(|line, is_accepted| line.level(is_accepted))
+    }
+
+    /// The validation errors.
+    pub(super) fn errors(&self) -> Vec<ValidationError> {
+        if self.host_of_plain_url().is_some() {
+            return Vec::new();
+        }
+        self.parser(|line, is_accepted| line.errors(is_accepted).iter().map(|found| found.error).collect())
     }
 
     /// What `make` makes of the line. If passwords are masked, it is made of the line with masks, so that no part of a password is in it.
@@ -428,8 +445,17 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The URL that the WHATWG parser makes of the line, if it makes one.
     pub(super) fn href(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
-        self.browsers(|line, is_accepted| {
-            let mask_passwords = self.batch.mask_passwords;
+        let mask_passwords = self.batch.mask_passwords;
+        if let Some(host) = self.host_of_plain_url().filter(|_| !mask_passwords)
+            && self.has_plain_rest(host)
+        {
+            match self.line[host.end..] {
+                [] => return Some(self.with("/", out)),
+                [b'/', ..] => return Some(self.line.into()),
+                _ => {}
+            }
+        }
+        self.parser(|line, is_accepted| {
             let plain = line.plain(is_accepted).filter(|_| !mask_passwords);
             if let Some(appended) = plain.and_then(|url| url.appended(self.line)) {
                 return Some(self.with(appended, out));
@@ -451,10 +477,13 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The host of that URL. If the URL with masks does not show it, it is a mask too.
     pub(super) fn host(&self) -> Option<Made<'b>> {
-        let host = self.browsers(|line, is_accepted| match line.plain(is_accepted) {
-            Some(url) => url.host(self.line),
-            None => Some(line.url(is_accepted)?.host.clone()?.into_bytes().into()),
-        })?;
+        let host = match self.host_of_plain_url() {
+            Some(host) => self.line[host.start..host.end].into(),
+            None => self.parser(|line, is_accepted| match line.plain(is_accepted) {
+                Some(url) => url.host(self.line),
+                None => Some(line.url(is_accepted)?.host.clone()?.into_bytes().into()),
+            })?,
+        };
         let href = || {
             let mut out = Vec::new();
             self.href(&mut out).map(|href| href.into_text(out))
@@ -466,7 +495,10 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.
     pub(super) fn two_hosts(&self) -> Option<Made<'b>> {
-        self.browsers(|line, is_accepted| {
+        if self.host_of_plain_url().is_some() {
+            return None;
+        }
+        self.parser(|line, is_accepted| {
             if line.plain(is_accepted).is_some() {
                 return None;
             }

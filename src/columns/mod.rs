@@ -25,7 +25,7 @@ use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::{Parts, host};
-use urlsift_grammar::whatwg::{Found, Level, ValidationError};
+use urlsift_grammar::whatwg::{Level, ValidationError};
 
 /// A column.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ columns! {
     "surt" "its key in the indices of web archives" Text Bytes "it has none" true
         |batch| texts(batch, |row, out| row.shown(out, |row, out| row.surt(out)));
     "whatwg" "what browsers make of it" Words Parser "" false
-        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted) as u8)))));
+        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.level() as u8))));
     "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;
     "whatwg_host" "the host that browsers connect to" Text Parser "there is none" true
         |batch| texts(batch, |row, out| row.shown(out, |row, _| row.host()));
@@ -253,10 +253,7 @@ fn advisories<'a>(batch: &Batch<'a>) -> Cells<'a> {
 }
 
 fn whatwg_errors<'a>(batch: &Batch<'a>) -> Cells<'a> {
-    let number = |found: &Found| found.error as u8;
-    let errors = |row: Row<'_, '_>| {
-        row.browsers(|line, is_accepted| line.errors(is_accepted).iter().map(number).collect())
-    };
+    let errors = |row: Row<'_, '_>| row.errors().into_iter().map(|error| error as u8).collect();
     let lists = batch.rows().map(|row| row.map(errors));
     Cells::Lists(names(ValidationError::ALL, ValidationError::name), lists.collect())
 }

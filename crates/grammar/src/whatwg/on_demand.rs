@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 
-use crate::plain_host::PlainHost;
 use crate::uri_parts::scheme_end;
 use crate::whatwg::plain::PlainUrl;
 use crate::whatwg::{Found, Level, Parsed, Url, hosts_differ};
@@ -44,20 +43,6 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Whether it is known whether the line is a plain URL.
-    #[must_use]
-    pub fn is_asked(&self) -> bool {
-        self.parser.plain.get().is_some()
-    }
-
-    /// Tells the host of a line that RFC 3986 accepts, and whether what follows it is plain, too. This saves a search.
-    pub fn tell(&mut self, host: PlainHost, has_plain_rest: bool) {
-        let plain = PlainUrl::by_plain_host(self.bytes, host, has_plain_rest);
-        if plain.is_some() {
-            self.parser.plain = OnceCell::from(plain);
-        }
-    }
-
     /// The result of the parser. The first call parses the line.
     pub fn parsed(&mut self) -> &Parsed {
         let OnDemand { parsed, is_parsed, .. } = &mut *self.parser;

@@ -30,10 +30,6 @@ pub struct PlainUrl {
     is_file: bool,
     /// The default port of a special scheme other than `file`.
     default_port: Option<u16>,
-    /// Whether scheme and host are known to be in lower case, without a port.
-    is_lower: bool,
-    /// Whether nothing behind the authority is changed.
-    has_plain_rest: bool,
 }
 
 impl PlainUrl {
@@ -45,26 +41,17 @@ impl PlainUrl {
         (is_accepted_by_rfc3986 || is_iri(line)).then_some(url)
     }
 
-    /// The same for a line that RFC 3986 accepts; `None` if only [`Self::of`] or the parser can tell.
+    /// Whether a line that RFC 3986 accepts, with this plain host, is a plain URL whose host is as it is written. If not, [`Self::of`] may still say so.
     #[must_use]
     #[inline]
-    pub fn by_plain_host(line: &[u8], host: PlainHost, has_plain_rest: bool) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn has_plain_host(line: &[u8], host: PlainHost) -> bool {
         let PlainHost { start, end, dots, hyphens } = host;
         let marks = dots | hyphens;
         // No label is empty, begins or ends with "-", or has two in a row.
         let is_plain = (marks << 1 | 1) & (marks | 1 << (end - start)) == 0;
         let last_label = start + dots.checked_ilog2().map_or(0, |dot| dot as usize + 1);
-        let default_port = Some(if start == 7 { 80 } else { 443 });
-        let url = Self {
-            scheme_len: start - 3,
-            host: Some(start..end),
-            path: end,
-            is_file: false,
-            default_port,
-            is_lower: true,
-            has_plain_rest,
-        };
-        (is_plain && !line[last_label].is_ascii_digit()).then_some(url)
+        is_plain && !line[last_label].is_ascii_digit()
     }
 
     fn by_host(line: &[u8], scheme_len: usize) -> Option<Self> {
@@ -73,15 +60,7 @@ impl PlainUrl {
         let is_file = is("file");
         let default_port = WITH_HOST.into_iter().find(|(name, _)| is(name)).map(|(_, port)| port);
         let needs_host = default_port.is_some();
-        let url = Self {
-            scheme_len,
-            host: None,
-            path: scheme_len + 1,
-            is_file,
-            default_port,
-            is_lower: false,
-            has_plain_rest: false,
-        };
+        let url = Self { scheme_len, host: None, path: scheme_len + 1, is_file, default_port };
         let Some(authority) = line[url.path..].strip_prefix(b"//") else {
             return (!is_file && !needs_host).then_some(url);
         };
@@ -115,7 +94,7 @@ impl PlainUrl {
     #[must_use]
     pub fn host<'l>(&self, line: &'l [u8]) -> Option<Cow<'l, [u8]>> {
         let host = &line[self.host.clone()?];
-        let is_changed = !self.is_lower && self.is_special() && host.iter().any(u8::is_ascii_uppercase);
+        let is_changed = self.is_special() && host.iter().any(u8::is_ascii_uppercase);
         Some(if is_changed { host.to_ascii_lowercase().into() } else { host.into() })
     }
 
@@ -124,9 +103,6 @@ impl PlainUrl {
     #[must_use]
     pub fn appended(&self, line: &[u8]) -> Option<&'static str> {
         let (start, rest) = line.split_at(self.path);
-        if self.has_plain_rest && matches!(rest, [] | [b'/', ..]) {
-            return Some(if rest.is_empty() { "/" } else { "" });
-        }
         let in_lower_case = if self.is_special() { start } else { &line[..self.scheme_len] };
         let is_in_lower_case = at_once::all(in_lower_case, |byte| !byte.is_ascii_uppercase());
         let keeps_authority = match &start[self.host.as_ref().map_or(start.len(), |host| host.end)..] {
