@@ -66,7 +66,7 @@ impl<'c> TextRows<'c> {
         let (mut first, mut start, mut are_plain) = (0, out.len(), true);
         for n in 0..batch.lines.len() {
             match form {
-                // Rows that follow special ones mostly are special too. The next batch is tested again.
+                // Rows that follow special ones are often special too.
                 Form::Tsv => push_fields(out, n, (!are_plain).then_some(*keep)),
                 Form::Jsonl => push_object(out, columns, &cells, n),
             }
@@ -74,14 +74,13 @@ impl<'c> TextRows<'c> {
                 continue;
             }
             let rows = first..n + 1;
-            if *form == Form::Tsv
-                && has_text
-                && are_plain
-                && !are_plain_fields(&out[start..], rows.len() * columns.len())
-            {
-                are_plain = false;
-                out.truncate(start);
-                rows.for_each(|n| push_fields(out, n, Some(*keep)));
+            if *form == Form::Tsv && has_text {
+                let were_plain = are_plain;
+                are_plain = are_plain_fields(&out[start..], rows.len() * columns.len());
+                if were_plain && !are_plain {
+                    out.truncate(start);
+                    rows.for_each(|n| push_fields(out, n, Some(*keep)));
+                }
             }
             if out.len() > MAX_WAITING {
                 full(out)?;
