@@ -319,6 +319,7 @@ impl Records {
         let mut urls = Bases::new(self.whatwg_base.as_ref());
         let (needs_base, needs_url) = (self.needs(Need::Base), self.needs_whatwg());
         let mut batch = self.batch(chunk);
+        batch.around = chunk.bytes.get();
         batch.is_of_text = found.format.ends_at_delimiters();
         let mut fields = reader.fields(chunk.bytes.get());
         while let Some(field) = fields.next() {
@@ -367,6 +368,7 @@ impl Records {
         let mut rows = self.text_rows(chunk.bytes.get().len());
         let names = WantedNames::new(&self.reading.fields);
         let mut batch = self.batch(chunk);
+        batch.around = chunk.bytes.get();
         for field in values.fields(chunk.bytes.get()) {
             let name = names.of(field.wanted, field.role);
             self.add_field(&mut batch, &mut found, field, name, 0);

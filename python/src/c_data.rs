@@ -591,7 +591,8 @@ impl Part {
         Some((usize::try_from(start).ok()?..usize::try_from(end).ok()?, text.get()))
     }
 
-    /// The memory that has the values of some rows, if it has little else. Short values of views are elsewhere.
+    /// The memory that has the values of some rows, if it has little else. Of views, it is that of the first long value; short ones and those of
+    /// other buffers are elsewhere.
     fn around(&self, rows: Range<usize>) -> Option<&[u8]> {
         let Layout::Views(views, buffers) = &self.layout else {
             let (range, text) = self.between(&rows)?;
@@ -602,10 +603,11 @@ impl Part {
         let (first, Range { mut start, mut end }) = places.next()?;
         let mut len = end - start;
         for (_, place) in places.filter(|(buffer, _)| *buffer == first) {
-            (start, end, len) = (start.min(place.start), end.max(place.end), len + place.len());
+            (start, end) = (start.min(place.start), end.max(place.end));
+            len = len.saturating_add(place.len());
         }
         // What lies between them is searched too.
-        if end - start <= 2 * len { buffers.get(first)?.get().get(start..end) } else { None }
+        if (end - start) / 2 <= len { buffers.get(first)?.get().get(start..end) } else { None }
     }
 
     /// Value `n`. Bytes that are not there are no value, but [`check`](Self::check) has refused them.

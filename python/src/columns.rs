@@ -96,19 +96,15 @@ impl Column {
                 Self::table(name, cells.len(), &valid(&cells), members.into())
             }
             Cells::Texts(cells) => {
+                let valid = Validity::of(cells.len(), |n| cells.get(n).is_some());
                 let (text, lens) = cells.joined();
-                let is_there: Vec<_> = lens.clone().map(|len| len.is_some()).collect();
-                let valid = Validity::of(is_there.len(), |n| is_there[n]);
-                let lens = lens.map(Option::unwrap_or_default);
-                if text.is_ascii() {
-                    return Self::of(name, "U", lens.len(), &valid).with(offsets(lens)).with(text);
+                let offsets = offsets(lens);
+                if are_utf8(&text, &offsets) {
+                    return Self::of(name, "U", offsets.len() - 1, &valid).with(offsets).with(text);
                 }
-                let mut rest = &text[..];
-                let texts = lens.map(|len| {
-                    let text;
-                    (text, rest) = rest.split_at(len);
-                    String::from_utf8_lossy(text)
-                });
+                let place = |n: usize| usize::try_from(offsets[n]).expect("it was counted");
+                let texts =
+                    (1..offsets.len()).map(|n| String::from_utf8_lossy(&text[place(n - 1)..place(n)]));
                 Self::strings(name, texts, &valid)
             }
             _ => unreachable!("all types of cells are above"),
@@ -191,6 +187,12 @@ impl Column {
     pub fn table(name: &str, len: usize, valid: &Validity, children: Vec<Self>) -> Self {
         Self { children, ..Self::of(name, "+s", len, valid) }
     }
+}
+
+/// Whether each text between two offsets is UTF-8.
+fn are_utf8(text: &[u8], offsets: &[i64]) -> bool {
+    let is_boundary = |text: &str, at: i64| usize::try_from(at).is_ok_and(|at| text.is_char_boundary(at));
+    text.is_ascii() || str::from_utf8(text).is_ok_and(|text| offsets.iter().all(|&at| is_boundary(text, at)))
 }
 
 /// Where items of these lengths begin, and the end of the last one.

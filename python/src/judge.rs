@@ -225,7 +225,7 @@ fn column(name: &String) -> PyResult<&'static JudgedColumn> {
 /// How many rows are judged at a time, on one thread. What is known of them stays in the cache.
 const ROWS: usize = 1 << 10;
 
-/// How many times as many a thread joins.
+/// The most times as many that a thread joins.
 const TOGETHER: usize = 8;
 
 /// After how many times as many rows signals are looked at, and how many are too few for several threads.
@@ -286,21 +286,22 @@ pub fn judge_array<'py>(
         scanners.with(|scanner| piece.judge(scanner, rows, *first, &columns, grammar, &bases));
     };
     // Few rows are not worth the start of threads.
-    let pool = (threads != 1 && parts.len() > FEW)
-        .then(|| crate::pool(Scan::new().threads(threads).n_threads()))
-        .transpose()?;
+    let n_threads = Scan::new().threads(threads).n_threads();
+    let pool = (threads != 1 && parts.len() > FEW).then(|| crate::pool(n_threads)).transpose()?;
+    // So that the threads end at the same time.
+    let together = parts.len().min(PARTS).div_ceil(4 * n_threads).min(TOGETHER);
     let mut all = Piece::new(&columns, rows);
     for parts in parts.chunks(PARTS) {
         py.detach(|| match &pool {
             Some(pool) => {
                 let joined = |parts: &[_]| {
-                    let mut some = Piece::new(&columns, TOGETHER * ROWS);
+                    let mut some = Piece::new(&columns, together * ROWS);
                     for part in parts {
                         judge(&mut some, part);
                     }
                     some
                 };
-                let pieces: Vec<_> = pool.install(|| parts.par_chunks(TOGETHER).map(joined).collect());
+                let pieces: Vec<_> = pool.install(|| parts.par_chunks(together).map(joined).collect());
                 for piece in pieces {
                     all.append(piece);
                 }

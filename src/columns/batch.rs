@@ -7,7 +7,7 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use crate::columns::Column;
-use crate::columns::cells::{Made, Texts, offset_in};
+use crate::columns::cells::{Made, offset_in};
 use crate::scan::judge_values;
 use memchr::memmem;
 use urlsift_engine::Scanner;
@@ -25,7 +25,7 @@ use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, host, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
 use urlsift_grammar::whatwg::plain::PlainUrl;
-use urlsift_grammar::whatwg::{Level, TwoHosts, Url, ValidationError};
+use urlsift_grammar::whatwg::{Level, TwoHosts, Url};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Lines of an input, or values in memory, and what is known of them.
@@ -40,7 +40,9 @@ pub struct Batch<'a> {
     known_parts: Vec<KnownParts>,
     /// Those of lines without a plain host.
     parts: Vec<Parts>,
-    /// The text that lines are in; empty if it is not known or too long. Lines that are not in it are as right, but slower.
+    /// The memory that lines are in, as far as it is known. Cells are not copied from there.
+    pub(crate) around: &'a [u8],
+    /// The same if it is worth a search for plain hosts, and empty otherwise. Lines that are not in it have the same cells, but take longer.
     text: &'a [u8],
     /// Made when a column needs it, for all batches of the text.
     plain_hosts: OnceCell<PlainHosts<'a>>,
@@ -113,8 +115,9 @@ impl<'a> Batch<'a> {
         batch
     }
 
-    /// Says that lines are in `text`, unless it is too long.
+    /// Says that most of `text` are lines of the batch.
     pub(crate) fn set_text(&mut self, text: &'a [u8]) {
+        self.around = text;
         self.text = if text.len() <= MAX_TEXT { text } else { b"" };
         self.plain_hosts = OnceCell::new();
     }
@@ -157,11 +160,6 @@ impl<'a> Batch<'a> {
         self.origins.truncate(1);
     }
 
-    /// No texts of the lines yet.
-    pub(super) fn no_texts(&self) -> Texts<'a> {
-        Texts::in_text(self.text, self.lines.len())
-    }
-
     /// The lines that were judged; `None` for nulls and blank lines.
     pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
         self.lines.iter().enumerate().map(|(n, whole)| {
@@ -189,7 +187,6 @@ enum KnownParts {
 pub(super) type PartOfSuffixes = for<'h> fn(&SuffixList, &'h [u8], Option<u64>) -> Option<&'h [u8]>;
 
 /// A line that was judged.
-#[derive(Clone, Copy)]
 pub(super) struct Row<'b, 'a> {
     batch: &'b Batch<'a>,
     n: usize,
@@ -299,12 +296,14 @@ impl<'b, 'a> Row<'b, 'a> {
         self.parser(|line, is_accepted| line.level(is_accepted))
     }
 
-    /// The validation errors.
-    pub(super) fn errors(&self) -> Vec<ValidationError> {
+    /// The numbers of the validation errors.
+    pub(super) fn errors(&self) -> Vec<u8> {
         if self.host_of_plain_url().is_some() {
             return Vec::new();
         }
-        self.parser(|line, is_accepted| line.errors(is_accepted).iter().map(|found| found.error).collect())
+        self.parser(|line, is_accepted| {
+            line.errors(is_accepted).iter().map(|found| found.error as u8).collect()
+        })
     }
 
     /// What `make` makes of the line. If passwords are masked, it is made of the line with masks, so that no part of a password is in it.

@@ -134,7 +134,10 @@ impl<'a> Texts<'a> {
     pub(super) fn push_made<'t>(&mut self, make: impl FnOnce(&mut Vec<u8>) -> Option<Made<'t>>) {
         let before = self.own.len();
         let place = match make(&mut self.own) {
-            None => (0, ABSENT),
+            None => {
+                self.own.truncate(before);
+                (0, ABSENT)
+            }
             Some(Made::Written) => (self.around.len() + before, self.own.len() - before),
             Some(Made::Text(text)) => {
                 let start = offset_in(self.around, &text).unwrap_or_else(|| {
@@ -160,14 +163,26 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// All texts, one behind the other, and the length of each; `None` for an absent one.
+    /// The number of texts, absent ones included.
     #[must_use]
-    pub fn joined(mut self) -> (Vec<u8>, impl ExactSizeIterator<Item = Option<usize>> + Clone) {
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// All texts, one behind the other, and the length of each. An absent text has no bytes.
+    #[must_use]
+    pub fn joined(mut self) -> (Vec<u8>, impl ExactSizeIterator<Item = usize>) {
         if !self.around.is_empty() {
             let parts = mem::take(&mut self);
             self.append(&parts);
         }
-        let lens = self.places.into_iter().map(|(_, len)| (len != ABSENT).then_some(len));
+        let lens = self.places.into_iter().map(|(_, len)| if len == ABSENT { 0 } else { len });
         (self.own, lens)
     }
 
@@ -213,7 +228,7 @@ impl<T: AsRef<[u8]>> FromIterator<Option<T>> for Texts<'_> {
 }
 
 impl Cells<'_> {
-    /// Makes room for the texts of so many lines.
+    /// Makes room for the places of so many texts.
     pub fn reserve(&mut self, n_lines: usize) {
         if let Self::Texts(texts) = self {
             texts.places.reserve(n_lines);
@@ -236,6 +251,38 @@ impl Cells<'_> {
             (Self::Defects(own), Cells::Defects(other)) => own.extend(other),
             (Self::Texts(own), Cells::Texts(other)) => own.append(&other),
             _ => panic!("cells of another type"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_joined_wherever_they_are() {
+        let around = b"http://example.org/";
+        let expected =
+            [Some(&around[7..18]), None, Some(b"own"), Some(&around[19..]), Some(b"written"), None];
+        let mut texts = Texts::in_text(around, 0);
+        expected[..4].iter().for_each(|text| texts.push(*text));
+        texts.push_made(|out| {
+            out.extend(b"written");
+            Some(Made::Written)
+        });
+        texts.push_made(|out| {
+            out.extend(b"in vain");
+            None
+        });
+        let mut copied = Texts::default();
+        copied.append(&texts);
+        let mut copied_again = Texts::default();
+        copied_again.append(&copied);
+        for texts in [texts, copied, copied_again] {
+            assert!((0..texts.len()).map(|n| texts.get(n)).eq(expected));
+            let (text, lens) = texts.joined();
+            assert_eq!(text, b"example.orgownwritten");
+            assert!(lens.eq([11, 0, 3, 0, 7, 0]));
         }
     }
 }

@@ -188,7 +188,7 @@ fn texts<'b, 'a>(
     batch: &'b Batch<'a>,
     mut text: impl FnMut(Row<'b, 'a>, &mut Vec<u8>) -> Option<Made<'b>>,
 ) -> Cells<'a> {
-    let mut texts = batch.no_texts();
+    let mut texts = Texts::in_text(batch.around, batch.lines.len());
     batch.rows().for_each(|row| texts.push_made(|out| text(row?, out)));
     Cells::Texts(texts)
 }
@@ -253,7 +253,6 @@ fn advisories<'a>(batch: &Batch<'a>) -> Cells<'a> {
 }
 
 fn whatwg_errors<'a>(batch: &Batch<'a>) -> Cells<'a> {
-    let errors = |row: Row<'_, '_>| row.errors().into_iter().map(|error| error as u8).collect();
-    let lists = batch.rows().map(|row| row.map(errors));
+    let lists = batch.rows().map(|row| row.map(|row| row.errors()));
     Cells::Lists(names(ValidationError::ALL, ValidationError::name), lists.collect())
 }

@@ -246,6 +246,8 @@ fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
             batch.clear();
             batch.origins = origins();
             for (bytes, number) in rest.by_ref().take(len) {
+                let start = usize::try_from(offset - OFFSET).unwrap();
+                let bytes = &text[start..start + bytes.len()];
                 let judgement = judge(bytes);
                 let verdict = (!bytes.is_empty()).then(|| judgement.verdict());
                 let field = [Some("url"), None, Some("-"), Some("")][number % 4];

@@ -38,7 +38,7 @@ pub fn surt(line: &[u8], out: &mut Vec<u8>) -> bool {
     surt_by_host(line, None, out)
 }
 
-/// The same for a line whose plain host may be known.
+/// The same for a line whose plain host may be known. It must be that of this line.
 #[doc(hidden)]
 #[must_use]
 pub fn surt_by_host(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> bool {
@@ -262,7 +262,8 @@ const PLAIN_ARGUMENTS: usize = 32;
 #[inline]
 pub(super) fn push_plain(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
-    out.reserve(line.len() + 1);
+    // Labels are copied by 16 bytes.
+    out.reserve(line.len() + 16);
     let rest = match host {
         Some(PlainHost { start, end, dots, .. }) => {
             push_plain_host(&line[start..], end - start, Some(dots), out)?;
