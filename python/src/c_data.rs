@@ -591,8 +591,8 @@ impl Part {
         Some((usize::try_from(start).ok()?..usize::try_from(end).ok()?, text.get()))
     }
 
-    /// The memory that has the values of some rows, if it has little else. Of views, it is that of the first long value; short ones and those of
-    /// other buffers are elsewhere.
+    /// The memory that has the values of some rows, if it has little else. For views, this is a part of one buffer: the one with the first long
+    /// value.
     fn around(&self, rows: Range<usize>) -> Option<&[u8]> {
         let Layout::Views(views, buffers) = &self.layout else {
             let (range, text) = self.between(&rows)?;

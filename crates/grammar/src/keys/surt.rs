@@ -38,7 +38,7 @@ pub fn surt(line: &[u8], out: &mut Vec<u8>) -> bool {
     surt_by_host(line, None, out)
 }
 
-/// The same for a line whose plain host may be known. It must be that of this line.
+/// The same, and faster if the plain host of the line is known.
 #[doc(hidden)]
 #[must_use]
 pub fn surt_by_host(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> bool {
