@@ -162,7 +162,7 @@ pub fn write_records(
     };
     let n_threads = exec.n_threads();
     let signs = AllSigns::default();
-    let (flow, ends) = with_workers(n_threads, |workers, _| {
+    let (flow, ends) = with_workers(exec.n_workers(inputs), |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)

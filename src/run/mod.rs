@@ -140,6 +140,15 @@ impl ExecOptions {
             n => n,
         }
     }
+
+    /// The number of threads that work on chunks of `inputs`, beside the one that reads. One thread does everything if it is to be
+    /// the only one, and if no read may wait.
+    pub(crate) fn n_workers(&self, inputs: &[Input]) -> usize {
+        match self.n_threads() {
+            1 if !inputs.iter().any(Input::may_wait) => 0,
+            n => n,
+        }
+    }
 }
 
 /// The result of a scan.

@@ -10,8 +10,8 @@ use urlsift_input::workers::JobSender;
 /// Passes the items of `next` to worker threads, and the results of `work` to `sink`, in the order of `next`.
 ///
 /// `next` runs on this thread and ends with `None`. `sink` runs on a thread of its own. It may end everything with
-/// [`ControlFlow::Break`], whose value is returned. At most `ahead` results wait for `sink`. If the system refuses the
-/// thread, this one does all the work.
+/// [`ControlFlow::Break`], whose value is returned. At most `ahead` results wait for `sink`. Without worker threads, or if
+/// the system refuses the thread of `sink`, this thread does all the work.
 pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
     workers: &JobSender<'a>,
     ahead: usize,
@@ -23,7 +23,7 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
     let sink = &Mutex::new(sink);
     let pass = |result| (sink.lock().unwrap_or_else(PoisonError::into_inner))(result);
     thread::scope(|scope| {
-        let sinking = thread::Builder::new().spawn_scoped(scope, move || {
+        let sinking = move || {
             // When this thread ends, `promised` is dropped, and the loop below ends because it cannot send.
             for answer in promised {
                 // A worker that panics gives no answer. What was passed on is then the beginning of the results.
@@ -31,8 +31,9 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
                 pass(result)?;
             }
             ControlFlow::Continue(())
-        });
-        let Ok(sinking) = sinking else {
+        };
+        let sinking = workers.has_threads().then(|| thread::Builder::new().spawn_scoped(scope, sinking));
+        let Some(Ok(sinking)) = sinking else {
             while let Some(item) = next() {
                 pass(work(item))?;
             }

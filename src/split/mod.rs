@@ -235,7 +235,7 @@ pub fn split_inputs<'a>(
     };
     let n_threads = exec.n_threads();
     let signs = AllSigns::default();
-    let (flow, ends) = with_workers(n_threads, |workers, _| {
+    let (flow, ends) = with_workers(exec.n_workers(inputs), |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         let sources = sources.map(|(input, chunks)| {

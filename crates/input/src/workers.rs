@@ -155,6 +155,11 @@ pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
 }
 
 impl<'a> JobSender<'a> {
+    /// Whether the pool has worker threads.
+    pub fn has_threads(&self) -> bool {
+        self.open.0.capacity > 0
+    }
+
     /// The worker threads. At most `n` of them help with one task.
     pub fn helpers(&self, n: usize) -> Helpers<'a> {
         (n > 0).then(|| (self.clone(), n))
@@ -182,13 +187,13 @@ impl<'a> JobSender<'a> {
         queue.offer(job, |_| queue.capacity)
     }
 
-    /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no queue, because
-    /// the system granted no thread, this thread runs the job.
+    /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no threads, this
+    /// thread runs the job.
     pub fn enqueue(&self, job: Job<'a>) {
-        let queue = &self.open.0;
-        if queue.capacity == 0 {
+        if !self.has_threads() {
             return job();
         }
+        let queue = &self.open.0;
         let mut waiting = queue.waiting();
         waiting.n_senders += 1;
         // Worker threads take jobs until the last sender is dropped, even after a panic.
