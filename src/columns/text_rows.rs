@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::cells::Texts;
 use super::{Batch, Cells, Column, Type};
+use urlsift_grammar::at_once;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{Keep, is_plain, push_text, visible_json};
 
@@ -50,12 +51,11 @@ impl<'c> TextRows<'c> {
         let has_text = columns.iter().any(|column| column.of == Type::Text);
         let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
             for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *texts_of_sets) {
-                match cells {
-                    // Most cells are these.
-                    Cells::Texts(cells) if column.of == Type::Text && keep.is_none() => {
-                        push_plain(out, cells, n);
-                    }
-                    _ => push_field(out, column, cells, n, keep, texts),
+                // Most cells are texts and sets.
+                match (cells, keep) {
+                    (Cells::Texts(cells), None) if column.of == Type::Text => push_plain(out, cells, n),
+                    (Cells::Sets(names, sets), None) => texts.push(out, names, sets[n]),
+                    _ => push_field(out, column, cells, n, keep),
                 }
                 out.push(b'\t');
             }
@@ -105,20 +105,25 @@ fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
     blocks.iter().chain([&last]).map(n_special).sum::<usize>() == n_fields
 }
 
-/// The texts of sets, by their bits, as far as they were needed. No set has an empty text.
+/// The texts of sets, by their bits, as far as they were needed. Each has its length, and zeros behind it. No set has an empty text.
 #[derive(Clone, Default)]
-struct SetTexts(Vec<Vec<u8>>);
+struct SetTexts(Vec<(Vec<u8>, usize)>);
 
 impl SetTexts {
-    fn of(&mut self, names: &[&'static str], bits: u8) -> &[u8] {
+    /// Appends a set to `out`.
+    #[inline(always)]
+    fn push(&mut self, out: &mut Vec<u8>, names: &[&'static str], set: Option<u8>) {
+        let Some(bits) = set else { return out.push(b'-') };
         if self.0.is_empty() {
-            self.0.resize(1 << names.len(), Vec::new());
+            self.0.resize(1 << names.len(), Default::default());
         }
-        let text = &mut self.0[usize::from(bits)];
+        let (text, len) = &mut self.0[usize::from(bits)];
         if text.is_empty() {
             push_list(text, of_set(names, bits));
+            *len = text.len();
+            text.resize(*len + 64, 0);
         }
-        text
+        at_once::append::<64>(out, text, *len);
     }
 }
 
@@ -135,19 +140,12 @@ fn push_plain(out: &mut Vec<u8>, texts: &Texts<'_>, n: usize) {
 }
 
 /// Appends cell `n` as a field. Texts of the data need characters to keep.
-fn push_field(
-    out: &mut Vec<u8>,
-    column: &Column,
-    cells: &Cells<'_>,
-    n: usize,
-    keep: Option<Keep>,
-    texts_of_sets: &mut SetTexts,
-) {
+fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, keep: Option<Keep>) {
     let start = out.len();
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
         Cells::Names(names) => names.get(n).map(|name| push(out, name)),
-        Cells::Sets(names, sets) => sets[n].map(|bits| out.extend_from_slice(texts_of_sets.of(names, bits))),
+        Cells::Sets(names, sets) => sets[n].map(|bits| push_list(out, of_set(names, bits))),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
         Cells::Defects(defects) => {
             defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))
