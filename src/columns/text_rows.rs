@@ -34,27 +34,33 @@ pub(crate) struct TextRows<'c> {
     keep: Keep,
     columns: &'c [&'static Column],
     /// For each column.
-    texts_of_sets: Vec<SetTexts>,
+    few_texts: Vec<FewTexts>,
 }
 
 impl<'c> TextRows<'c> {
     /// No rows yet, with room for so many bytes.
     pub(crate) fn new(form: Form, keep: Keep, columns: &'c [&'static Column], capacity: usize) -> Self {
-        let texts_of_sets = vec![SetTexts::default(); columns.len()];
-        Self { out: Vec::with_capacity(capacity), form, keep, columns, texts_of_sets }
+        let few_texts = vec![FewTexts::default(); columns.len()];
+        Self { out: Vec::with_capacity(capacity), form, keep, columns, few_texts }
     }
 
     /// Appends a row for each line of a batch.
     pub(crate) fn write<E>(&mut self, batch: &mut Batch<'_>, full: Full<'_, E>) -> Result<(), E> {
-        let Self { out, form, keep, columns, texts_of_sets } = self;
+        let Self { out, form, keep, columns, few_texts } = self;
         let cells = batch.cells(columns);
         let has_text = columns.iter().any(|column| column.of == Type::Text);
         let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
-            for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *texts_of_sets) {
-                // Most cells are texts and sets.
+            for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *few_texts) {
                 match (cells, keep) {
                     (Cells::Texts(cells), None) if column.of == Type::Text => push_plain(out, cells, n),
-                    (Cells::Sets(names, sets), None) => texts.push(out, names, sets[n]),
+                    (Cells::Sets(names, sets), None) => {
+                        let write = |text: &mut _, bits| push_list(text, of_set(names, bits));
+                        texts.push(out, sets[n], write);
+                    }
+                    (Cells::Names(names), None) if names.are_fixed => {
+                        let write = |text: &mut _, number: u8| push(text, &names.names[usize::from(number)]);
+                        texts.push(out, u8::try_from(names.numbers[n]).ok(), write);
+                    }
                     _ => push_field(out, column, cells, n, keep),
                 }
                 out.push(b'\t');
@@ -105,21 +111,22 @@ fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
     blocks.iter().chain([&last]).map(n_special).sum::<usize>() == n_fields
 }
 
-/// The texts of sets, by their bits, as far as they were needed. Each has its length, and zeros behind it. No set has an empty text.
+/// The texts of cells that can have few values, by a number for each value, as far as they were needed. Each has its length, and zeros behind
+/// it. No text is empty.
 #[derive(Clone, Default)]
-struct SetTexts(Vec<(Vec<u8>, usize)>);
+struct FewTexts(Vec<(Vec<u8>, usize)>);
 
-impl SetTexts {
-    /// Appends a set to `out`.
+impl FewTexts {
+    /// Appends the text of a value to `out`. `write` makes it.
     #[inline(always)]
-    fn push(&mut self, out: &mut Vec<u8>, names: &[&'static str], set: Option<u8>) {
-        let Some(bits) = set else { return out.push(b'-') };
+    fn push(&mut self, out: &mut Vec<u8>, number: Option<u8>, write: impl FnOnce(&mut Vec<u8>, u8)) {
+        let Some(number) = number else { return out.push(b'-') };
         if self.0.is_empty() {
-            self.0.resize(1 << names.len(), Default::default());
+            self.0.resize(1 << 8, Default::default());
         }
-        let (text, len) = &mut self.0[usize::from(bits)];
+        let (text, len) = &mut self.0[usize::from(number)];
         if text.is_empty() {
-            push_list(text, of_set(names, bits));
+            write(text, number);
             *len = text.len();
             text.resize(*len + 64, 0);
         }
