@@ -8,8 +8,14 @@
 /// The scheme is the longest prefix of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
 #[must_use]
 pub fn scheme_len(line: &[u8]) -> Option<usize> {
-    let len = line.iter().position(|&byte| !SCHEME_BYTES[usize::from(byte)])?;
-    (len > 0 && line[len] == b':').then_some(len)
+    let len = n_scheme_bytes(line);
+    (len > 0 && line.get(len) == Some(&b':')).then_some(len)
+}
+
+/// How many letters, digits, `+`, `-` and `.` a text begins with. Most bytes of hosts are these, too.
+#[inline]
+pub(crate) fn n_scheme_bytes(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| SCHEME_BYTES[usize::from(**byte)]).count()
 }
 
 /// The result of [`is_scheme_byte`] for each byte.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::scheme::scheme_len;
+use crate::scheme::{n_scheme_bytes, scheme_len};
 
 /// The components of a line, as ranges of bytes without delimiters. A component is `None` if its delimiter is missing.
 ///
@@ -69,7 +69,7 @@ pub(crate) fn scheme_end(line: &[u8]) -> Option<usize> {
 }
 
 /// Finds the host and the port of a line, with the same result as [`split`], and the end of the authority. `None` without an
-/// authority. Reads 16 bytes at a time, and so some after the authority.
+/// authority.
 #[inline]
 pub fn host(line: &[u8]) -> Option<Host> {
     host_after(line, scheme_end(line).map_or(0, |len| len + 1))
@@ -82,55 +82,20 @@ fn host_after(line: &[u8], start: usize) -> Option<Host> {
         return None;
     }
     let (mut host, mut colon) = (start + 2, None);
-    let end = find_delimiter(line, start + 2, |at| {
-        match line[at] {
-            b'/' | b'?' | b'#' => return true,
-            b'@' => (host, colon) = (at + 1, None),
+    let mut end = host;
+    loop {
+        end += n_scheme_bytes(&line[end..]);
+        match line.get(end) {
+            None | Some(b'/' | b'?' | b'#') => break,
+            Some(b'@') => (host, colon) = (end + 1, None),
             // A ":" inside an IP literal begins no port.
-            b']' => colon = None,
-            b':' => colon = Some(at),
-            _ => {}
+            Some(b']') => colon = None,
+            Some(b':') => colon = Some(end),
+            Some(_) => {}
         }
-        false
-    });
-    Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
-}
-
-/// The first place from `at` on for which `is_it` holds, or the end of the line. Only possible delimiters of an authority are asked for: "/", "#",
-/// "]", and those from ":" to "@".
-#[inline]
-pub(crate) fn find_delimiter(line: &[u8], mut at: usize, mut is_it: impl FnMut(usize) -> bool) -> usize {
-    while at < line.len() {
-        let left = line.len() - at;
-        let bytes = match (line[at..].first_chunk(), line.last_chunk::<16>()) {
-            (Some(bytes), _) => u128::from_le_bytes(*bytes),
-            // The bytes before `at` are shifted out.
-            (None, Some(last)) => u128::from_le_bytes(*last) >> (8 * (16 - left)),
-            (None, None) => line[at..].iter().rfold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
-        };
-        let mut found = delimiters(bytes);
-        while found != 0 {
-            let place = at + found.trailing_zeros() as usize / 8;
-            if is_it(place) {
-                return place;
-            }
-            found &= found - 1;
-        }
-        at += left.min(16);
+        end += 1;
     }
-    at
-}
-
-/// The highest bit of each of 16 bytes that is "/", "#", "]", or from ":" to "@".
-#[inline]
-fn delimiters(bytes: u128) -> u128 {
-    const EACH: u128 = u128::MAX / 0xff;
-    // Without the top bits, no sum carries into the next byte. The top bit of a sum says "at least `value`", or "not `value`".
-    let low = bytes & (EACH * 0x7f);
-    let at_least = |value: u8| low + EACH * u128::from(0x80 - value);
-    let is_not = |value: u8| (low ^ (EACH * u128::from(value))) + EACH * 0x7f;
-    let is_none = is_not(b'/') & is_not(b'#') & is_not(b']');
-    (at_least(b':') & !at_least(b'A') | !is_none) & !bytes & (EACH * 0x80)
+    Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
 }
 
 /// The result of [`host`], as offsets in the line.
@@ -191,17 +156,6 @@ mod tests {
             parts.authority = Some(authority);
         }
         parts
-    }
-
-    #[test]
-    fn sixteen_bytes_at_once_are_each_alone() {
-        let mut random = crate::random::Random::new(1);
-        let is_delimiter = |byte: u8| matches!(byte, b'/' | b'#' | b']' | b':'..=b'@');
-        for _ in 0..10_000 {
-            let bytes = u128::from(random.next()) << 64 | u128::from(random.next());
-            let expected = bytes.to_le_bytes().map(|byte| u8::from(is_delimiter(byte)) << 7);
-            assert_eq!(delimiters(bytes).to_le_bytes(), expected, "{bytes:x}");
-        }
     }
 
     #[test]

@@ -16,8 +16,7 @@ use crate::keys::java_escapes::{push_escaped, unescape};
 use crate::keys::session_ids::{may_end_in_id, strip_from_path, strip_from_query};
 use crate::labels::last_dot;
 use crate::plain_host::PlainHost;
-use crate::scheme::SCHEME_BYTES;
-use crate::uri_parts::find_delimiter;
+use crate::scheme::n_scheme_bytes;
 
 /// Appends the key of `line` to `out`, such as `org,example)/a?b=1` for `http://www.example.org/A/?b=1`. Returns whether the line has a
 /// key. Without one, `out` is unchanged.
@@ -296,16 +295,12 @@ fn push_plain_authority<'l>(line: &'l [u8], out: &mut Vec<u8>) -> Option<&'l [u8
         let slashes = line.iter().take_while(|byte| **byte == b'/').count();
         line = &line[slashes..];
     }
-    let (host, rest) = line.split_at(find_delimiter(line, 0, |_| true));
+    let (host, rest) = line.split_at(n_scheme_bytes(line));
     let (port, rest) = match rest {
-        [b':', behind @ ..] => behind.split_at(find_delimiter(behind, 0, |_| true)),
+        [b':', behind @ ..] => behind.split_at(n_scheme_bytes(behind)),
         _ => (&b""[..], rest),
     };
-    // It ends before a "/". The bytes of schemes are these, capitals and "+".
-    let is_lower_case = at_once::all(host, |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9'));
-    let is_plain = (is_lower_case
-        || host.iter().fold(true, |all, byte| all & SCHEME_BYTES[usize::from(*byte)]))
-        && (port.is_empty() || matches!(port, [b'1'..=b'9', ..]) && port.len() < 9)
+    let is_plain = (port.is_empty() || matches!(port, [b'1'..=b'9', ..]) && port.len() < 9)
         && port.iter().all(u8::is_ascii_digit)
         && matches!(rest, [] | [b'/' | b'?' | b'#', ..]);
     if !is_plain {
