@@ -152,6 +152,7 @@ impl<'a> Texts<'a> {
 
     /// Copies texts behind the own ones.
     fn append(&mut self, other: &Texts<'_>) {
+        self.make_room(other.len());
         if other.around.is_empty() {
             let start = self.around.len() + self.own.len();
             self.own.extend_from_slice(&other.own);
@@ -160,6 +161,15 @@ impl<'a> Texts<'a> {
         }
         for n in 0..other.places.len() {
             self.push_made(|out| other.push_to(out, n).then_some(Made::Written));
+        }
+    }
+
+    /// If `n` more texts may need more room, makes room for as many as there are places for, as long as those so far.
+    fn make_room(&mut self, n: usize) {
+        let n_left = self.places.capacity() - self.places.len();
+        let mean_len = self.own.len().div_ceil(self.places.len().max(1));
+        if self.own.capacity() - self.own.len() < 2 * n * mean_len {
+            self.own.reserve(n_left * mean_len);
         }
     }
 
