@@ -44,8 +44,10 @@ fn packed_bit(bytes: &[u8], n: usize) -> Vec<u8> {
 impl Validity {
     /// Of `len` rows, those for which `is_there` holds.
     pub fn of(len: usize, is_there: impl Fn(usize) -> bool) -> Self {
-        let nulls = (0..len).filter(|&n| !is_there(n)).count();
-        Self { bits: (nulls > 0).then(|| packed(len, is_there).into()), nulls }
+        let bits = packed(len, is_there);
+        let n_there: usize = bits.iter().map(|byte| byte.count_ones() as usize).sum();
+        let nulls = len - n_there;
+        Self { bits: (nulls > 0).then(|| bits.into()), nulls }
     }
 }
 
@@ -96,7 +98,7 @@ impl Column {
                 Self::table(name, cells.len(), &valid(&cells), members.into())
             }
             Cells::Texts(cells) => {
-                let valid = Validity::of(cells.len(), |n| cells.get(n).is_some());
+                let valid = Validity::of(cells.len(), |n| cells.is_there(n));
                 let (text, lens) = cells.joined();
                 let offsets = offsets(lens);
                 if are_utf8(&text, &offsets) {

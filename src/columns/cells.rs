@@ -185,6 +185,12 @@ impl<'a> Texts<'a> {
         self.places.is_empty()
     }
 
+    /// Whether text `n` is there.
+    #[must_use]
+    pub fn is_there(&self, n: usize) -> bool {
+        self.places[n].1 != ABSENT
+    }
+
     /// All texts, one behind the other, and the length of each. An absent text has no bytes.
     #[must_use]
     pub fn joined(mut self) -> (Vec<u8>, impl ExactSizeIterator<Item = usize>) {
