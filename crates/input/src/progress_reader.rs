@@ -29,7 +29,7 @@ fn readiness(source: &File) -> Option<IsReady> {
     }))
 }
 
-/// A source whose reads never block for long, such as a file. After `watch` is stopped, reading it fails.
+/// A source whose reads never block for long, such as a file. After `watch` is stopped, reading it fails, unless it has ended.
 pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch>) -> ByteStream {
     match watch {
         Some(watch) => Box::new(Stoppable { source, watch: watch.clone() }),
@@ -91,10 +91,9 @@ struct Stoppable<R> {
 
 impl<R: Read> Read for Stoppable<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.watch.is_stopped() {
-            return Err(Stopped.into());
-        }
-        ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)
+        let n = ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)?;
+        // A stop behind the last byte leaves out nothing.
+        if n > 0 && self.watch.is_stopped() { Err(Stopped.into()) } else { Ok(n) }
     }
 }
 
@@ -208,6 +207,22 @@ mod read_aside {
                     Err(RecvTimeoutError::Disconnected) => return Ok(0),
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_behind_the_last_byte_leaves_out_nothing() {
+        for n_read in 0..=3 {
+            let watch = Watch::default();
+            let mut source = stoppable(&b"abc"[..], Some(&watch));
+            source.read_exact(&mut vec![0; n_read]).unwrap();
+            watch.stop();
+            assert_eq!(source.read(&mut [0; 8]).ok(), (n_read == 3).then_some(0));
         }
     }
 }
