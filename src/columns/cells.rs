@@ -117,6 +117,9 @@ pub struct Texts<'a> {
 
 const ABSENT: usize = usize::MAX;
 
+/// The most room that is made for texts whose lengths are not known, in bytes, where there is little so far.
+const MAX_ROOM: usize = 64 << 20;
+
 impl<'a> Texts<'a> {
     /// No texts yet, with room for `n`.
     pub(super) fn in_text(around: &'a [u8], n: usize) -> Self {
@@ -164,12 +167,13 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// If `n` more texts may need more room, makes room for as many as there are places for, as long as those so far.
+    /// If `n` more texts may need more room, makes room for as many as there are places for, as long as those so far. A long text does not
+    /// make it more than [`MAX_ROOM`], or than twice as much.
     fn make_room(&mut self, n: usize) {
         let n_left = self.places.capacity() - self.places.len();
         let mean_len = self.own.len().div_ceil(self.places.len().max(1));
-        if self.own.capacity() - self.own.len() < 2 * n * mean_len {
-            self.own.reserve(n_left * mean_len);
+        if self.own.capacity() - self.own.len() < mean_len.saturating_mul(2 * n) {
+            self.own.reserve(mean_len.saturating_mul(n_left).min(self.own.len().max(MAX_ROOM)));
         }
     }
 
@@ -299,6 +303,18 @@ mod tests {
             let (text, lens) = texts.joined();
             assert_eq!(text, b"example.orgownwritten");
             assert!(lens.eq([11, 0, 3, 0, 7, 0]));
+        }
+    }
+
+    #[test]
+    fn one_long_text_makes_no_room_for_many() {
+        let long = vec![b'a'; 1 << 20];
+        let mut texts = Texts::default();
+        texts.places.reserve(1 << 20);
+        for n in 0..3 {
+            texts.append(&Texts::from_iter([Some(&long)]));
+            assert_eq!(texts.get(n), Some(&*long));
+            assert!(texts.own.capacity() <= 2 * MAX_ROOM);
         }
     }
 }
