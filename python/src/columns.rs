@@ -45,8 +45,7 @@ impl Validity {
     /// Of `len` rows, those for which `is_there` holds.
     pub fn of(len: usize, is_there: impl Fn(usize) -> bool) -> Self {
         let bits = packed(len, is_there);
-        let n_there: usize = bits.iter().map(|byte| byte.count_ones() as usize).sum();
-        let nulls = len - n_there;
+        let nulls = len - bits.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
         Self { bits: (nulls > 0).then(|| bits.into()), nulls }
     }
 }

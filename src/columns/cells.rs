@@ -117,7 +117,7 @@ pub struct Texts<'a> {
 
 const ABSENT: usize = usize::MAX;
 
-/// The most room that is made for texts whose lengths are not known, in bytes, where there is little so far.
+/// The most bytes that are reserved for texts to come, unless those so far have more.
 const MAX_ROOM: usize = 64 << 20;
 
 impl<'a> Texts<'a> {
@@ -167,8 +167,8 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// If `n` more texts may need more room, makes room for as many as there are places for, as long as those so far. A long text does not
-    /// make it more than [`MAX_ROOM`], or than twice as much.
+    /// Before `n` more texts: if the buffer may be too small for them, reserves room for all texts that are still to come (there is room for their places),
+    /// by the mean length so far. Reserves at most [`MAX_ROOM`], or as many bytes as there are.
     fn make_room(&mut self, n: usize) {
         let n_left = self.places.capacity() - self.places.len();
         let mean_len = self.own.len().div_ceil(self.places.len().max(1));

@@ -33,7 +33,7 @@ pub(crate) struct TextRows<'c> {
     form: Form,
     keep: Keep,
     columns: &'c [&'static Column],
-    /// For each column.
+    /// For each column, the texts of its values.
     few_texts: Vec<FewTexts>,
 }
 
@@ -53,13 +53,12 @@ impl<'c> TextRows<'c> {
             for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *few_texts) {
                 match (cells, keep) {
                     (Cells::Texts(cells), None) if column.of == Type::Text => push_plain(out, cells, n),
-                    (Cells::Sets(names, sets), None) => {
-                        let write = |text: &mut _, bits| push_list(text, of_set(names, bits));
-                        texts.push(out, sets[n], write);
+                    (Cells::Sets(names, sets), _) => {
+                        texts.push(out, sets[n], |text, bits| push_list(text, of_set(names, bits)));
                     }
-                    (Cells::Names(names), None) if names.are_fixed => {
-                        let write = |text: &mut _, number: u8| push(text, &names.names[usize::from(number)]);
-                        texts.push(out, u8::try_from(names.numbers[n]).ok(), write);
+                    (Cells::Names(names), _) if names.are_fixed => {
+                        let number = u8::try_from(names.numbers[n]).ok();
+                        texts.push(out, number, |text, number| push(text, &names.names[usize::from(number)]));
                     }
                     _ => push_field(out, column, cells, n, keep),
                 }
@@ -111,8 +110,8 @@ fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
     blocks.iter().chain([&last]).map(n_special).sum::<usize>() == n_fields
 }
 
-/// The texts of cells that can have few values, by a number for each value, as far as they were needed. Each has its length, and zeros behind
-/// it. No text is empty.
+/// The text of each value of a column that has at most 256 values, made when it is needed first. 64 zeros follow it, so that it can be copied by a fixed
+/// length. The number is its length without them.
 #[derive(Clone, Default)]
 struct FewTexts(Vec<(Vec<u8>, usize)>);
 
@@ -152,7 +151,7 @@ fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, k
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
         Cells::Names(names) => names.get(n).map(|name| push(out, name)),
-        Cells::Sets(names, sets) => sets[n].map(|bits| push_list(out, of_set(names, bits))),
+        Cells::Sets(..) => unreachable!("sets have few texts"),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
         Cells::Defects(defects) => {
             defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))

@@ -141,11 +141,11 @@ impl ExecOptions {
         }
     }
 
-    /// The number of threads that work on chunks of `inputs`, beside the one that reads. One thread does everything if it is to be
-    /// the only one, and if no read may wait.
+    /// The number of worker threads for `inputs`, beside the thread that reads. It is 0 if one thread is wanted and no read may block:
+    /// then the thread that reads does everything.
     pub(crate) fn n_workers(&self, inputs: &[Input]) -> usize {
         match self.n_threads() {
-            1 if !inputs.iter().any(Input::may_wait) => 0,
+            1 if !inputs.iter().any(|input| input.may_wait() || input.has_program()) => 0,
             n => n,
         }
     }

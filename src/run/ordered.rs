@@ -32,8 +32,8 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
             }
             ControlFlow::Continue(())
         };
-        let sinking = workers.has_threads().then(|| thread::Builder::new().spawn_scoped(scope, sinking));
-        let Some(Ok(sinking)) = sinking else {
+        let spawn = || thread::Builder::new().spawn_scoped(scope, sinking).ok();
+        let Some(sinking) = workers.has_threads().then(spawn).flatten() else {
             while let Some(item) = next() {
                 pass(work(item))?;
             }
@@ -79,11 +79,14 @@ mod tests {
 
     #[test]
     fn the_sink_can_end_it() {
-        let mut numbers = 0..;
-        let stop_at_10 = |n| if n == 10 { ControlFlow::Break(n) } else { ControlFlow::Continue(()) };
-        let flow =
-            with_workers(3, |workers, _| in_order(&workers, 6, || numbers.next(), &|n: u64| n, stop_at_10));
-        assert_eq!(flow, ControlFlow::Break(10));
-        assert!(numbers.start < 100, "no more than a few items were under way");
+        for n_workers in [0, 3] {
+            let mut numbers = 0..;
+            let stop_at_10 = |n| if n == 10 { ControlFlow::Break(n) } else { ControlFlow::Continue(()) };
+            let flow = with_workers(n_workers, |workers, _| {
+                in_order(&workers, 6, || numbers.next(), &|n: u64| n, stop_at_10)
+            });
+            assert_eq!(flow, ControlFlow::Break(10));
+            assert!(numbers.start < 100, "no more than a few items were under way");
+        }
     }
 }

@@ -12,7 +12,7 @@ pub fn scheme_len(line: &[u8]) -> Option<usize> {
     (len > 0 && line.get(len) == Some(&b':')).then_some(len)
 }
 
-/// How many letters, digits, `+`, `-` and `.` a text begins with. Most bytes of hosts are these, too.
+/// The length of the longest prefix of letters, digits, `+`, `-` and `.`. Hosts mostly have these bytes, too.
 #[inline]
 pub(crate) fn n_scheme_bytes(text: &[u8]) -> usize {
     text.iter().take_while(|byte| SCHEME_BYTES[usize::from(**byte)]).count()

@@ -29,7 +29,7 @@ fn readiness(source: &File) -> Option<IsReady> {
     }))
 }
 
-/// A source whose reads never block for long, such as a file. After `watch` is stopped, reading it fails, unless it has ended.
+/// A source whose reads never block for long, such as a file. After a stop of `watch`, a read fails, except at the end of the source.
 pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch>) -> ByteStream {
     match watch {
         Some(watch) => Box::new(Stoppable { source, watch: watch.clone() }),
@@ -91,9 +91,11 @@ struct Stoppable<R> {
 
 impl<R: Read> Read for Stoppable<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)?;
+        if !self.watch.is_stopped() || buffer.is_empty() {
+            return ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer);
+        }
         // A stop behind the last byte leaves out nothing.
-        if n > 0 && self.watch.is_stopped() { Err(Stopped.into()) } else { Ok(n) }
+        if matches!(self.source.read(&mut buffer[..1]), Ok(0)) { Ok(0) } else { Err(Stopped.into()) }
     }
 }
 

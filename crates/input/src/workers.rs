@@ -155,7 +155,7 @@ pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
 }
 
 impl<'a> JobSender<'a> {
-    /// Whether the pool has worker threads.
+    /// Whether the pool was made for worker threads.
     pub fn has_threads(&self) -> bool {
         self.open.0.capacity > 0
     }
