@@ -168,7 +168,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Before `n` more texts: if the buffer may be too small for them, reserves room for all texts that are still to come (there is room for their places),
-    /// by the mean length so far. Reserves at most [`MAX_ROOM`], or as many bytes as there are.
+    /// by the mean length so far. Reserves no more than [`MAX_ROOM`] or, if there are more bytes already, as many again.
     fn make_room(&mut self, n: usize) {
         let n_left = self.places.capacity() - self.places.len();
         let mean_len = self.own.len().div_ceil(self.places.len().max(1));
