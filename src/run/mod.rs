@@ -437,3 +437,21 @@ fn number(input: usize) -> u32 {
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_does_everything_if_no_read_may_block() {
+        let file = || Input::file("Cargo.toml");
+        let program = file().with_program(Some("cat".into()));
+        let inputs = [(vec![file()], 0), (vec![file(), Input::standard()], 1), (vec![program], 1)];
+        for (inputs, n_workers) in inputs {
+            for threads in 1..3 {
+                let exec = ExecOptions { threads, ..ExecOptions::default() };
+                assert_eq!(exec.n_workers(&inputs), if threads == 1 { n_workers } else { threads });
+            }
+        }
+    }
+}
