@@ -167,8 +167,8 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Before `n` more texts: if the buffer may be too small for them, reserves room for all texts that are still to come (there is room for their places),
-    /// by the mean length so far. Reserves no more than [`MAX_ROOM`] or, if there are more bytes already, as many again.
+    /// Before `n` more texts: if the buffer may be too small for them, reserves room for all texts that are still to come, by the mean length so
+    /// far. `places` has room for as many. The buffer grows by [`MAX_ROOM`] at most, or to twice its length if that is more.
     fn make_room(&mut self, n: usize) {
         let n_left = self.places.capacity() - self.places.len();
         let mean_len = self.own.len().div_ceil(self.places.len().max(1));
