@@ -141,6 +141,10 @@ type Row<'a> = (&'a [u8], Vec<&'a [u8]>);
 
 /// Whether the lines are rows of a table.
 fn are_rows(lines: &[&[u8]], delimiter: u8) -> bool {
+    // Whatever else decides, most rows have several cells. Most lists end here.
+    if lines.iter().filter(|line| memchr(delimiter, line).is_some()).count() * 2 <= lines.len() {
+        return false;
+    }
     let bare_cells = |line| cells(line, delimiter.into()).into_iter().map(|cell| unquoted(cell.trim_ascii()));
     let rows: Vec<Row<'_>> = lines.iter().map(|&line| (line, bare_cells(line).collect())).collect();
     let Some((first, names)) = rows.first() else { return false };
