@@ -1,9 +1,14 @@
 //! The functions that judge one value and a column, and the classes that they return.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
-use rayon::prelude::*;
 use urlsift::columns::Scanners;
 use urlsift::columns::{COLUMNS, Column as JudgedColumn, Need, Origin};
 use urlsift::grammar::resolve::Base;
@@ -228,9 +233,58 @@ const ROWS: usize = 1 << 10;
 /// The most times as many that a thread joins.
 const TOGETHER: usize = 8;
 
-/// After how many times as many rows signals are looked at, and how many are too few for several threads.
+/// After how many times as many one thread looks at signals.
 const PARTS: usize = 512;
+
+/// How many times as many are too few for several threads.
 const FEW: usize = 64;
+
+/// The time between two looks at signals while other threads judge.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Calls `make` for each item on several threads, or on as many as the system grants. Passes the results to `add` in the order of the items.
+fn in_order<T: Sync, R: Send>(
+    n_threads: usize,
+    items: &[T],
+    make: impl Fn(&T) -> R + Sync,
+    mut add: impl FnMut(R),
+) -> PyResult<()> {
+    let (make, next) = (&make, &AtomicUsize::new(0));
+    thread::scope(|scope| {
+        // When this thread ends with an error, `made` is dropped, and the others end because they cannot send.
+        let (send, made) = sync_channel(n_threads);
+        for n_started in 0..n_threads.min(items.len()) {
+            let send = send.clone();
+            let work = move || {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(n) else { break };
+                    if send.send((n, make(item))).is_err() {
+                        break;
+                    }
+                }
+            };
+            match thread::Builder::new().spawn_scoped(scope, work) {
+                Err(error) if n_started == 0 => return Err(error.into()),
+                Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        drop(send);
+        let (mut early, mut n_added, mut looked) = (BTreeMap::new(), 0, Instant::now());
+        for (n, result) in made {
+            early.insert(n, result);
+            while let Some(result) = early.remove(&n_added) {
+                add(result);
+                n_added += 1;
+            }
+            if looked.elapsed() > SIGNAL_INTERVAL {
+                Python::attach(|py| py.check_signals().map(|()| looked = Instant::now()))?;
+            }
+        }
+        Ok(())
+    })
+}
 
 /// Judges the values of a column.
 #[pyfunction]
@@ -286,29 +340,23 @@ pub fn judge_array<'py>(
         scanners.with(|scanner| piece.judge(scanner, rows, *first, &columns, grammar, &bases));
     };
     // Few rows are not worth the start of threads.
-    let n_threads = Scan::new().threads(threads).n_threads();
-    let pool = (threads != 1 && parts.len() > FEW).then(|| crate::pool(n_threads)).transpose()?;
-    // So that the threads end at the same time.
-    let together = parts.len().min(PARTS).div_ceil(4 * n_threads).min(TOGETHER);
+    let n_threads = if parts.len() > FEW { Scan::new().threads(threads).n_threads() } else { 1 };
     let mut all = Piece::new(&columns, rows);
-    for parts in parts.chunks(PARTS) {
-        py.detach(|| match &pool {
-            Some(pool) => {
-                let joined = |parts: &[_]| {
-                    let mut some = Piece::new(&columns, together * ROWS);
-                    for part in parts {
-                        judge(&mut some, part);
-                    }
-                    some
-                };
-                let pieces: Vec<_> = pool.install(|| parts.par_chunks(together).map(joined).collect());
-                for piece in pieces {
-                    all.append(piece);
-                }
-            }
-            None => parts.iter().for_each(|part| judge(&mut all, part)),
-        });
-        py.check_signals()?;
+    if n_threads == 1 {
+        for parts in parts.chunks(PARTS) {
+            py.detach(|| parts.iter().for_each(|part| judge(&mut all, part)));
+            py.check_signals()?;
+        }
+    } else {
+        // Each thread gets several, so that all end at the same time.
+        let together = parts.len().div_ceil(4 * n_threads).min(TOGETHER);
+        let groups: Vec<_> = parts.chunks(together).collect();
+        let joined = |parts: &&[_]| {
+            let mut some = Piece::new(&columns, together * ROWS);
+            parts.iter().for_each(|part| judge(&mut some, part));
+            some
+        };
+        py.detach(|| in_order(n_threads, &groups, joined, |piece| all.append(piece)))?;
     }
     let column = py.detach(|| all.column(&columns, Form { bits, plain }));
     Ok(Array(column))

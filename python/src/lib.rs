@@ -19,7 +19,7 @@ mod source;
 
 use std::ffi::OsString;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use urlsift::whatwg::{Url, parse};
 use urlsift::{Grammar, KernelId};
@@ -39,12 +39,6 @@ fn base_url(base: &[u8]) -> PyResult<Url> {
         let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
         PyValueError::new_err(format!("base is no URL by the WHATWG URL Standard ({})", errors.join(", ")))
     })
-}
-
-/// A pool of as many threads.
-fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// The allocator of the command.

@@ -233,8 +233,8 @@ fn scan_parts(
 }
 
 /// How many rows are counted before signals are looked at, and how many bytes of batches are held before they are counted.
-const ROWS: usize = 1 << 18;
-const BYTES: usize = 32 << 20;
+const ROWS: usize = 1 << 20;
+const BYTES: usize = 64 << 20;
 
 /// Counts the values of a column.
 #[pyfunction]
@@ -251,7 +251,6 @@ pub fn count<'py>(
 ) -> PyResult<Counted> {
     let scan = scan_of(grammar, counts, threads)?.format(Format::Lines);
     let start = Instant::now();
-    let pool = (scan.n_threads() > 1).then(|| crate::pool(scan.n_threads())).transpose()?;
     let mut source = Source::of(data)?;
     let (mut tally, mut n_rows, mut is_end) = (Tally::default(), 0, false);
     while !is_end {
@@ -276,11 +275,7 @@ pub fn count<'py>(
                 group.push(part);
             }
             let group: Vec<_> = group.iter().collect();
-            let count = || scan.values(tally, &group);
-            tally = py.detach(|| match &pool {
-                Some(pool) => pool.install(count),
-                None => count(),
-            });
+            tally = py.detach(|| scan.values(tally, &group));
             py.check_signals()?;
         }
     }

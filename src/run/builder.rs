@@ -178,8 +178,7 @@ impl Scan {
     /// Counts all lines of `bytes`, a whole corpus in memory, as input 0.
     ///
     /// A line ends in LF with all CRs directly before it. A byte order mark at the start is skipped. The time is linear in the number
-    /// of bytes. Several threads work on more than a mebibyte; if the calling thread belongs to a rayon pool with as many threads,
-    /// the work is done there.
+    /// of bytes. Several threads work on more than a mebibyte, and are started for each call.
     ///
     /// ```
     /// use urlsift::{Grammar, Scan};

@@ -22,6 +22,8 @@ pub(super) struct Counter<'a> {
     pub(super) options: &'a Options,
     pub(super) exec: &'a ExecOptions,
     pub(super) gatherer: Gatherer<'a>,
+    /// Buffers that are reused for one shard or file after the other.
+    buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 /// The content of a chunk that any thread can count.
@@ -56,7 +58,18 @@ impl Long {
 
 impl<'a> Counter<'a> {
     pub(super) fn new(options: &'a Options, exec: &'a ExecOptions) -> Self {
-        Self { options, exec, gatherer: Gatherer::new(options, exec.scanners()) }
+        let buffers = Mutex::default();
+        Self { options, exec, gatherer: Gatherer::new(options, exec.scanners()), buffers }
+    }
+
+    /// A buffer that was kept, or a new one.
+    pub(super) fn spare_buffer(&self) -> Vec<u8> {
+        lock(&self.buffers).pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer for the next shard or file.
+    pub(super) fn keep_buffer(&self, buffer: Vec<u8>) {
+        lock(&self.buffers).push(buffer);
     }
 
     /// Splits the next chunk of an input into its bytes and their content. Parts of a long line are counted at once, and

@@ -7,9 +7,11 @@ pub(crate) mod chunk_cutter;
 pub(crate) mod ordered;
 pub(crate) mod pipeline;
 mod count_chunk;
+mod files;
 mod sequential;
 mod range;
 mod shards;
+mod workers;
 mod values;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
@@ -20,11 +22,9 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use crate::run::format_choice::Reading;
-use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records, Selected};
@@ -48,9 +48,9 @@ use urlsift_engine::{PathCounts, Scanners};
 /// assert!(found.scanned.failures[0].is_stop());
 /// ```
 pub use urlsift_input::progress::Watch;
-use urlsift_input::workers::STACK_LEN;
+use urlsift_input::workers::on_threads;
 pub use urlsift_input::{Advice, Codec, DecodeError, DecodeErrorKind, Input, Object, list as list_inputs};
-use urlsift_input::{Opened, ProgressReader, Seekable, Sizes};
+use urlsift_input::{ProgressReader, Sizes};
 use urlsift_records::Reader;
 use urlsift_records::looks::Looks;
 pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
@@ -262,50 +262,16 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, exec
 }
 
 /// Does the work of [`scan_records`] for inputs that have these numbers.
-fn scan_numbered<'a>(
-    inputs: Vec<(u32, &'a Input)>,
+fn scan_numbered(
+    inputs: Vec<(u32, &Input)>,
     reading: &Reading,
     options: &Options,
     exec: &ExecOptions,
 ) -> Scanned {
     let counter = Counter::new(options, exec);
-    // All files are scanned at once. Files that are read from their start follow, and then the inputs whose reads may
-    // block.
+    // All files are scanned at once. The inputs whose reads may block follow.
     let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.may_wait());
-    let from_start = Mutex::new(Vec::new());
-    let scan_one =
-        |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, exec) {
-            Ok(Access::Small(source, reader, looks)) => {
-                let mut scanned = shards::scan_small(scanned, source, number, reader, &counter);
-                scanned.note_looks(number, looks);
-                scanned
-            }
-            Ok(Access::Shards(file, len, reader, looks)) => {
-                let mut scanned = shards::scan_shards(scanned, &file, len, 0..len, number, &reader, &counter);
-                scanned.note_looks(number, looks);
-                scanned
-            }
-            Ok(Access::FromStart { is_table }) => {
-                let table = is_table.then_some(0..u64::MAX);
-                lock(&from_start).push(sequential::File { number, input, table });
-                scanned
-            }
-            Err(error) => scanned.failed(number, error),
-        };
-    let scan_files =
-        || files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
-    let is_small = |input: &Input| {
-        input
-            .path()
-            .and_then(|path| path.metadata().ok())
-            .is_some_and(|file| file.len() <= exec.shard_len as u64)
-    };
-    // A small file is one piece of work, for which one thread is started.
-    let threads = if matches!(files[..], [(_, input)] if is_small(input)) { 1 } else { exec.n_threads() };
-    let mut all = in_pool(threads, scan_files);
-    let mut from_start = from_start.into_inner().unwrap_or_else(PoisonError::into_inner);
-    from_start.sort_unstable_by_key(|file| file.number);
-    all = all.merge(sequential::scan_files(&from_start, reading, &counter));
+    let mut all = files::scan_files(&files, reading, &counter);
     for (number, input) in streams {
         all = all.merge(sequential::scan_stream(input, number, reading, &counter));
     }
@@ -316,51 +282,6 @@ fn scan_numbered<'a>(
     all.compressed.sort_unstable_by_key(|compressed| compressed.input);
     all.tally.shrink();
     all
-}
-
-/// How a file is read.
-enum Access {
-    /// All at once, from this source.
-    Small(Source<'static>, Reader, Option<Looks>),
-    /// By shards, because each part can be read alone. The number is the file's length.
-    Shards(Seekable, u64, Reader, Option<Looks>),
-    /// From its start, because it is compressed or its parts cannot be read alone.
-    FromStart {
-        /// Whether it is a Parquet file.
-        is_table: bool,
-    },
-}
-
-impl Access {
-    /// Decides how a file is read.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, its contents are not read, or its format cannot have the requested fields.
-    fn of(input: &Input, reading: &Reading, exec: &ExecOptions) -> io::Result<Self> {
-        // As many programs run at once as threads read from the start.
-        if input.has_program() {
-            return Ok(Self::FromStart { is_table: false });
-        }
-        let Opened::File(mut file, len) = input.open(exec.watch.as_ref())? else {
-            return Ok(Self::FromStart { is_table: false });
-        };
-        let head = reading.head(&mut file, true);
-        if reading.is_utf16(&head) {
-            return Ok(Self::FromStart { is_table: false });
-        }
-        let (format, looks) = reading.recognise(&head.bytes, input.name())?;
-        if cfg!(feature = "parquet") && format == Format::Parquet {
-            return Ok(Self::FromStart { is_table: true });
-        }
-        let reader = reading.reader(format, &head.bytes)?;
-        Ok(if len <= exec.shard_len as u64 {
-            Self::Small(Box::new(head.then(file)), reader, looks)
-        } else if format.is_cut_at_lines() {
-            Self::Shards(file, len, reader, looks)
-        } else {
-            Self::FromStart { is_table: false }
-        })
-    }
 }
 
 /// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. The tally equals the result
@@ -387,7 +308,7 @@ pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) 
         let mut all = lock(&all);
         *all = (mem::take(&mut all.0).merge(tally), all.1.merge(path_counts));
     };
-    let scan_some = |_| {
+    on_threads(n_threads, |_, _| {
         let (mut some, mut shown, mut end) = (<(Tally, PathCounts)>::default(), AlreadyShown::default(), 0);
         while let Some(taken) = shards.take() {
             let lines = beginning_in(bytes, at(taken.start), at(taken.end));
@@ -404,30 +325,8 @@ pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) 
             *path_counts = path_counts.merge(scanners.with(add));
         }
         merge(some);
-    };
-    in_pool(n_threads, || (0..n_threads).into_par_iter().for_each(scan_some));
+    });
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system grants. If the current
-/// thread belongs to a pool of that size, this pool does the work.
-fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
-        return work();
-    }
-    let mut n = threads;
-    while n > 0 {
-        if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(n).stack_size(STACK_LEN).build() {
-            return pool.install(work);
-        }
-        n /= 2;
-    }
-    // The system grants no thread at all. This thread becomes the pool, permanently.
-    match rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
-        Ok(pool) => pool.install(work),
-        // This thread already belongs to a pool.
-        Err(_) => work(),
-    }
 }
 
 fn number(input: usize) -> u32 {

@@ -9,10 +9,9 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::count_chunk::Counter;
-#[cfg(feature = "parquet")]
-use super::sequential::{File, scan_files};
-use super::sequential::{Packing, Workers, scan_chunks};
-use super::shards::scan_shards;
+use super::files::{Access, scan_opened};
+use super::sequential::{Packing, scan_chunks};
+use super::workers::Workers;
 use super::{ExecOptions, Scanned, scan_numbered};
 use crate::run::chunk_cutter::AnyChunks;
 use crate::run::format_choice::{Head, Reading};
@@ -138,25 +137,25 @@ fn scan_part(
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
     // The start of an input decides its looks, so its first part has the warning.
     let looks_at_start = |looks: Option<Looks>| looks.filter(|_| part.range.start == 0);
-    if let Opened::File(file, len) = &opened
-        && !reading.is_utf16_file(file)?
-    {
-        let (_, format, looks) = look_at(&mut &*file, input, reading)?;
-        #[cfg(feature = "parquet")]
-        if format == Format::Parquet {
-            let file = File { number: part.input, input, table: Some(part.range.clone()) };
-            let files = if is_right(*len) { &[file][..] } else { &[] };
-            return Ok((scan_files(files, reading, &counter), Some(*len)));
+    let opened = match opened {
+        Opened::File(file, len) if !reading.is_utf16_file(&file)? => {
+            let (_, format, looks) = look_at(&mut &file, input, reading)?;
+            if !is_right(len) {
+                return Ok((Scanned::default(), Some(len)));
+            }
+            let access = match format {
+                #[cfg(feature = "parquet")]
+                Format::Parquet => Access::Table(file, len, part.range.clone()),
+                _ => {
+                    let range = part.range.start.min(len)..part.range.end.min(len);
+                    Access::Shards(file, len, range, reading.reader(format, &[])?, looks_at_start(looks))
+                }
+            };
+            let scanned = scan_opened((part.input, input), Ok(access), &[], reading, &counter);
+            return Ok((scanned, Some(len)));
         }
-        let reader = reading.reader(format, &[])?;
-        let range = part.range.start.min(*len)..part.range.end.min(*len);
-        let mut scanned = Scanned::default();
-        if is_right(*len) {
-            scanned = scan_shards(scanned, file, *len, range, part.input, &reader, &counter);
-            scanned.note_looks(part.input, looks_at_start(looks));
-        }
-        return Ok((scanned, Some(*len)));
-    }
+        opened => opened,
+    };
     let (bytes, packed) = Packing::open(opened, None, watch)?;
     let (mut bytes, utf16) = reading.decoded(Box::new(bytes))?;
     let (head, format, looks) = look_at(&mut bytes, input, reading)?;

@@ -2,16 +2,16 @@
 //! Parquet files, and streams.
 
 use std::io;
+#[cfg(feature = "parquet")]
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use super::count_chunk::{Content, Counter, Long};
 #[cfg(feature = "parquet")]
 use super::parquet::TableChunks;
-use super::{Compressed, ExecOptions, Scanned, lock};
+use super::workers::Workers;
+use super::{Compressed, Scanned, lock};
 use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::format_choice::{Reading, Source};
 use crate::run::pipeline::{Failure, PooledBuffer};
@@ -20,20 +20,13 @@ use crate::scan::record_fields::append;
 use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::Place;
+#[cfg(feature = "parquet")]
+use urlsift_input::Seekable;
 use urlsift_input::progress::Watch;
-use urlsift_input::workers::{Helpers, Job, JobReceiver, JobSender, STACK_LEN, pool, with_workers};
+use urlsift_input::workers::Helpers;
 use urlsift_input::{ChunkBytes, Codec, Input, Meter, Opened, Unpacked};
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
-
-/// A file that is read from its start.
-pub(super) struct File<'a> {
-    pub(super) number: u32,
-    pub(super) input: &'a Input,
-    /// Of a Parquet file, the range whose row groups are read.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no reader reads it then"))]
-    pub(super) table: Option<Range<u64>>,
-}
 
 /// The codec of an input, and how far it has been decoded.
 pub(super) struct Packing(Codec, Meter);
@@ -59,24 +52,22 @@ impl Packing {
     }
 }
 
-/// Runs `scan` on the chunks of an input, and adds the result to `scanned`.
-fn scan_input<'a>(
+/// Adds an open input to `scanned`.
+pub(super) fn scan_input<'a>(
     mut scanned: Scanned,
-    input: &Input,
-    number: u32,
+    opened: Opened,
+    (number, input): (u32, &Input),
     reading: &Reading,
-    counter: &Counter<'_>,
-    helpers: Helpers<'a>,
-    scan: impl FnOnce(Scanned, AnyChunks<Source<'a>>) -> Scanned,
+    counter: &'a Counter<'a>,
+    workers: &Workers<'a>,
 ) -> Scanned {
-    let watch = counter.exec.watch.as_ref();
-    let (bytes, packing) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
+    let (bytes, packing) = match Packing::open(opened, workers.helpers(), counter.exec.watch.as_ref()) {
         Ok(opened) => opened,
         Err(error) => return scanned.failed(number, error),
     };
     match AnyChunks::open(bytes, input.name(), reading, counter.exec.sizes()) {
         Ok((chunks, signs)) => {
-            scanned = scan(scanned, chunks);
+            scanned = scan_chunks(scanned, chunks, number, counter, workers);
             scanned.tally.note(number, signs.seen());
         }
         Err(error) => scanned.failures.push(Failure { input: number, error }),
@@ -85,108 +76,23 @@ fn scan_input<'a>(
     scanned
 }
 
-/// Scans files. One thread reads each file. Threads that find no file left take chunks from the others, and count them
-/// while those read on.
-pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counter<'_>) -> Scanned {
-    let next = &AtomicUsize::new(0);
-    let (sender, receiver) = pool(counter.exec.n_threads() - 1);
-    thread::scope(|scope| {
-        let spawn = |_| {
-            let workers = Workers { sender: sender.clone(), receiver: receiver.clone(), reader_counts: true };
-            let work = move || scan_some(files, next, reading, counter, workers);
-            // If the system refuses a thread, the others do its work.
-            thread::Builder::new().stack_size(STACK_LEN).spawn_scoped(scope, work).ok()
-        };
-        let n_others = if files.is_empty() { 0 } else { counter.exec.n_threads() - 1 };
-        let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
-        let own = scan_some(files, next, reading, counter, Workers { sender, receiver, reader_counts: true });
-        others.into_iter().fold(own, |scanned, other| match other.join() {
-            Ok(more) => scanned.merge(more),
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    })
-}
-
-/// The threads that count the chunks of an input.
-pub(super) struct Workers<'a> {
-    sender: JobSender<'a>,
-    receiver: JobReceiver<'a>,
-    /// Whether the thread that reads the input counts a chunk when the queue of the others is full.
-    reader_counts: bool,
-}
-
-impl<'a> Workers<'a> {
-    /// Calls `scan` with threads that count the chunks of an input whose reads may block. This thread reads, and counts
-    /// the first chunk, long lines and what is left in the end.
-    pub(super) fn of_stream<R>(exec: &ExecOptions, scan: impl FnOnce(&Self) -> R) -> R {
-        with_workers(exec.n_threads(), |sender, receiver| {
-            scan(&Self { sender, receiver, reader_counts: false })
-        })
-    }
-
-    fn give(&self, job: Job<'a>) {
-        if self.reader_counts {
-            self.sender.try_enqueue(job).unwrap_or_else(|job| job());
-        } else {
-            self.sender.enqueue(job);
-        }
-    }
-}
-
-/// Scans files until none are left, and then counts chunks of files that other threads read.
-fn scan_some<'a>(
-    files: &[File<'_>],
-    next: &AtomicUsize,
-    reading: &Reading,
-    counter: &'a Counter<'a>,
-    workers: Workers<'a>,
-) -> Scanned {
-    let n_threads = counter.exec.n_threads();
-    // The fewer files are read at once, the more help each gets. Decoding ahead takes memory, which may grow only with
-    // the number of threads.
-    let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
-    let mut scanned = Scanned::default();
-    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let &File { number, input, .. } = file;
-        let helpers = workers.sender.helpers(n_helpers);
-        #[cfg(feature = "parquet")]
-        if let Some(range) = &file.table {
-            scanned = scan_table(scanned, file, range, reading, counter, helpers, &workers);
-            continue;
-        }
-        scanned = scan_input(scanned, input, number, reading, counter, helpers, |scanned, chunks| {
-            scan_chunks(scanned, chunks, number, counter, &workers)
-        });
-    }
-    // The pool closes when all threads have dropped their senders.
-    drop(workers.sender);
-    workers.receiver.run_until_closed();
-    scanned
-}
-
 /// Adds the values of a column of a Parquet file to `scanned`: those in row groups that begin in a range.
 #[cfg(feature = "parquet")]
-fn scan_table<'a>(
+pub(super) fn scan_table<'a>(
     mut scanned: Scanned,
-    &File { number, input, .. }: &File<'_>,
+    number: u32,
+    (file, len): (Seekable, u64),
     range: &Range<u64>,
     reading: &Reading,
     counter: &'a Counter<'a>,
-    helpers: Helpers<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
-    let watch = counter.exec.watch.as_ref();
     // Four times the length of a shard are 4 MiB by default.
     let chunk_len = counter.exec.shard_len.saturating_mul(4).max(16);
-    let opened = input.open(watch).and_then(|opened| match opened {
-        Opened::File(file, len) => {
-            scanned.table_lens.push((number, len));
-            let table = Table::watched(file, len, watch)?;
-            TableChunks::open(&table, &reading.fields, range, chunk_len, helpers)
-        }
-        _ => Err(io::Error::other("the file was replaced while it was read")),
-    });
-    let mut chunks = match opened {
+    scanned.table_lens.push((number, len));
+    let table = Table::watched(file, len, counter.exec.watch.as_ref());
+    let chunks = |table| TableChunks::open(&table, &reading.fields, range, chunk_len, workers.helpers());
+    let mut chunks = match table.and_then(chunks) {
         Ok(chunks) => chunks,
         Err(error) => return scanned.failed(number, error),
     };
@@ -223,9 +129,10 @@ fn count_chunks<'a, C: Cut>(
 ) -> Scanned {
     let (home, come_home) = channel();
     let mut long = Long::default();
-    let shared = Arc::new(Mutex::new(Scanned::default()));
+    // What is counted of the chunks but the first one.
+    let mut others = None::<Arc<Mutex<Scanned>>>;
     loop {
-        match chunks.next(&mut come_home.try_recv().unwrap_or_default()) {
+        match chunks.next(&mut come_home.try_recv().unwrap_or_else(|_| counter.spare_buffer())) {
             Ok(Some(chunk)) => {
                 let (bytes, content) = look(&mut scanned.tally, &mut long, chunk);
                 let bytes = PooledBuffer::new(bytes, &home);
@@ -239,8 +146,8 @@ fn count_chunks<'a, C: Cut>(
                 // A value of a Parquet file may be as long as a page. Such a chunk is counted here, so that only one is
                 // in memory at a time.
                 let is_large = bytes.get().len() > MAX_LEFT;
-                let shared = shared.clone();
-                let job = move || counter.add_to(&shared, bytes.get(), place, content);
+                let others = others.get_or_insert_default().clone();
+                let job = move || counter.add_to(&others, bytes.get(), place, content);
                 if is_large { job() } else { workers.give(Box::new(job)) }
             }
             Ok(None) => break,
@@ -251,19 +158,23 @@ fn count_chunks<'a, C: Cut>(
         }
     }
     // The queue is emptied first. Chunks that other threads have taken return their buffers when they are done.
-    workers.receiver.run_queued();
+    workers.do_waiting();
     drop(home);
-    while come_home.recv().is_ok() {}
-    let shared = std::mem::take(&mut *lock(&shared));
-    scanned.merge(shared).ended(input, counter.options, counter.exec)
+    for buffer in come_home {
+        counter.keep_buffer(buffer);
+    }
+    if let Some(others) = others {
+        scanned = scanned.merge(std::mem::take(&mut *lock(&others)));
+    }
+    scanned.ended(input, counter.options, counter.exec)
 }
 
 /// Scans an input whose reads may block.
 pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
-    Workers::of_stream(counter.exec, |workers| {
-        let helpers = workers.sender.helpers(counter.exec.n_threads() - 1);
-        scan_input(Scanned::default(), input, number, reading, counter, helpers, |scanned, chunks| {
-            scan_chunks(scanned, chunks, number, counter, workers)
-        })
-    })
+    match input.open(counter.exec.watch.as_ref()) {
+        Ok(opened) => Workers::of_stream(counter.exec, |workers| {
+            scan_input(Scanned::default(), opened, (number, input), reading, counter, workers)
+        }),
+        Err(error) => Scanned::default().failed(number, error),
+    }
 }

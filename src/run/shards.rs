@@ -1,14 +1,15 @@
-//! Scans files whose parts can be read alone, by shards and on all threads. These files are lists, or have records that
+//! Scans files whose parts can be read alone, by shards and on several threads. These files are lists, or have records that
 //! are lines.
 
 use std::io::Read;
+use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-use rayon::prelude::*;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 use super::count_chunk::{Content, Counter, Long};
+use super::workers::Workers;
 use super::{Scanned, lock};
 use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::pipeline::Failure;
@@ -18,60 +19,125 @@ use urlsift_input::progress::Stopped;
 use urlsift_input::{Mapped, Seekable, ShardBytes, Window};
 use urlsift_records::{Format, Reader};
 
-/// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
-/// files of some file systems are shorter than they say.
-pub(super) fn scan_small(
-    mut scanned: Scanned,
-    source: impl Read,
-    input: u32,
-    reader: Reader,
-    counter: &Counter<'_>,
-) -> Scanned {
-    scanned.note_reader(input, Some(&reader));
-    let exec = counter.exec;
-    let chunks = AnyChunks::new(exec.told(source), reader, exec.sizes());
-    count_chunks(&mut scanned, &AlreadyShown::default(), chunks, input, counter);
-    scanned.ended(input, counter.options, exec)
-}
-
-/// Adds the lines or records that begin in a range of a file to `scanned`. The file is `len` bytes long, and its format
-/// can be cut at lines. `reader` is at the start of the file.
-pub(super) fn scan_shards(
-    mut scanned: Scanned,
-    file: &Seekable,
+/// A file whose format can be cut at lines.
+pub(super) struct CutFile<'a> {
+    file: Seekable,
     len: u64,
+    /// Where the lines and records begin that are counted.
     range: Range<u64>,
     input: u32,
-    reader: &Reader,
-    counter: &Counter<'_>,
-) -> Scanned {
-    let exec = counter.exec;
-    let shard_len = exec.shard_len.max(1) as u64;
-    let bytes_of = |shards: &Range<u64>| {
-        range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
-    };
-    let reader_at = |scanned: &Scanned, offset| {
-        // Line numbers count from the start of a run without a gap.
-        let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
-        reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
-    };
-    // The longest known range where no line begins, so that a long line is not read again to look for line ends.
-    let longest_gap = Mutex::new(0..0);
-    // One tally serves many shards, because it takes some kilobytes and soon has its examples.
-    let scan_one = |scanned: &mut Scanned, shown: &AlreadyShown, n: u64, window: &mut Option<Window>| {
-        let mut shard = bytes_of(&(n..n + 1));
-        let gap = lock(&longest_gap).clone();
+    /// A reader at the start of the file.
+    reader: Reader,
+    counter: &'a Counter<'a>,
+    mapped: Option<Mapped>,
+    shards: Shards,
+    /// The longest known range where no line begins, so that a long line is not read again to look for line ends.
+    longest_gap: Mutex<Range<u64>>,
+    /// The result, and the runs from whose start its records count their lines.
+    all: Mutex<(Scanned, Vec<Extent>)>,
+}
+
+impl<'a> CutFile<'a> {
+    /// A file of `len` bytes. Counts the lines or records that begin in `range`. `reader` is at the start of the file.
+    pub(super) fn new(
+        file: Seekable,
+        len: u64,
+        range: Range<u64>,
+        input: u32,
+        reader: Reader,
+        counter: &'a Counter<'a>,
+    ) -> Arc<Self> {
+        let exec = counter.exec;
+        // Where some lines cost a hundred times as much as others, a process that wants to write would wait long.
+        let is_mapped = exec.mmap && !counter.options.is_costly() && Mapped::is_brief(exec.n_threads());
+        let mapped = file.file().filter(|_| is_mapped).and_then(|file| Mapped::of(file, len));
+        let n_shards = (range.end - range.start).div_ceil(exec.shard_len.max(1) as u64);
+        let (shards, (longest_gap, all)) = (Shards::new(n_shards, exec.n_threads()), Default::default());
+        Arc::new(Self { file, len, range, input, reader, counter, mapped, shards, longest_gap, all })
+    }
+
+    /// Adds the lines or records to `scanned`.
+    pub(super) fn scan(self: Arc<Self>, mut scanned: Scanned, workers: &Workers<'a>) -> Scanned {
+        let Self { input, reader, counter, .. } = &*self;
+        let exec = counter.exec;
+        scanned.note_reader(*input, Some(reader));
+        let (done, all_done) = channel::<()>();
+        self.scan_shards(|| {
+            // Each thread that becomes idle gets a job, so that it takes shards too.
+            while Arc::strong_count(&self) < exec.n_threads() {
+                let (file, done) = (self.clone(), done.clone());
+                let job = move || {
+                    file.scan_shards(|| ());
+                    drop(done);
+                };
+                if !workers.offer(Box::new(job)) {
+                    break;
+                }
+            }
+        });
+        // Jobs that no thread has begun find no shards left. The jobs of other files may be among those that this thread does.
+        workers.do_waiting();
+        drop(done);
+        let _ = all_done.recv();
+        let (mut all, mut parts) = mem::take(&mut *lock(&self.all));
+        parts.sort_unstable();
+        // Line numbers were relative to each thread's run; rebase them onto the merged runs.
+        for (_, records) in &mut all.records {
+            records.move_lines(*input, &parts, &parts, all.tally.runs());
+        }
+        if !self.shards.are_taken() {
+            all.failures.push(Failure { input: *input, error: Stopped.into() });
+        }
+        scanned.merge(all.ended(*input, counter.options, exec))
+    }
+
+    /// The bytes of some shards.
+    fn bytes_of(&self, shards: &Range<u64>) -> Range<u64> {
+        let at = |shard: u64| self.range.start + shard * self.counter.exec.shard_len.max(1) as u64;
+        at(shards.start)..self.range.end.min(at(shards.end))
+    }
+
+    /// Takes shards and counts them until none are left. Calls `between` before each few of them.
+    fn scan_shards(&self, between: impl Fn()) {
+        while !self.counter.exec.is_stopped()
+            && let Some(taken) = self.shards.take()
+        {
+            between();
+            // Skip examples that earlier lines already provide.
+            let range = self.bytes_of(&taken);
+            let place = Place { input: self.input, offset: range.start };
+            let shown = AlreadyShown::default().with(&lock(&self.all).0.tally, place);
+            // One tally serves many shards, because it takes some kilobytes and soon has its examples.
+            let mut some = Scanned::default();
+            {
+                let mut window = self.mapped.as_ref().and_then(|mapped| mapped.window(range));
+                taken.for_each(|n| self.scan_shard(&mut some, &shown, n, &mut window));
+            }
+            let mut all = lock(&self.all);
+            if self.reader.format() != Format::Lines {
+                all.1.extend(some.tally.runs());
+            }
+            all.0 = mem::take(&mut all.0).merge(some);
+        }
+    }
+
+    fn scan_shard(&self, scanned: &mut Scanned, shown: &AlreadyShown, n: u64, window: &mut Option<Window>) {
+        let &Self { input, counter, .. } = self;
+        let mut shard = self.bytes_of(&(n..n + 1));
+        let gap = lock(&self.longest_gap).clone();
         if gap.start <= shard.start && shard.end <= gap.end {
             return;
         }
         while let Some(window) = window
             && let Some((offset, lines, end)) = window.lines(&shard)
         {
-            exec.read(lines.len());
+            counter.exec.read(lines.len());
             if !lines.is_empty() {
-                let content = match reader.format() {
+                let content = match self.reader.format() {
                     Format::Lines => Content::Lines,
-                    _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
+                    _ => {
+                        Content::Records { reader: Box::new(self.reader_at(scanned, offset)), is_last: true }
+                    }
                 };
                 counter.add(scanned, shown, lines, Place { input, offset }, content);
             }
@@ -82,64 +148,58 @@ pub(super) fn scan_shards(
         }
         // A line may be so long that it is read for hours. The window is dropped, so that no writer waits for that.
         *window = None;
-        match ShardBytes::new(file, shard.start, shard.end, len) {
+        match ShardBytes::new(&self.file, shard.start, shard.end, self.len) {
             Ok(None) => {}
             Ok(Some(mut bytes)) => {
-                let reader = reader_at(scanned, bytes.offset());
-                let chunks = AnyChunks::new(exec.told(&mut bytes), reader, exec.sizes());
-                count_chunks(scanned, shown, chunks, input, counter);
-                let mut gap = lock(&longest_gap);
+                let reader = self.reader_at(scanned, bytes.offset());
+                let chunks = AnyChunks::new(counter.exec.told(&mut bytes), reader, counter.exec.sizes());
+                self.count_chunks(scanned, shown, chunks);
+                let mut gap = lock(&self.longest_gap);
                 if bytes.offset().saturating_sub(shard.end) > gap.end - gap.start {
                     *gap = shard.end..bytes.offset();
                 }
             }
             Err(error) => scanned.failures.push(Failure { input, error }),
         }
-    };
-    let shards = Shards::new((range.end - range.start).div_ceil(shard_len), exec.n_threads());
-    // Where some lines cost a hundred times as much as others, a process that wants to write would wait long.
-    let is_mapped = exec.mmap && !counter.options.is_costly() && Mapped::is_brief(exec.n_threads());
-    let mapped = file.file().filter(|_| is_mapped).and_then(|file| Mapped::of(file, len));
-    scanned.note_reader(input, Some(reader));
-    // The result, and the runs from whose start its records count their lines.
-    let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
-    (0..exec.n_threads()).into_par_iter().for_each(|_| {
-        while !exec.is_stopped()
-            && let Some(taken) = shards.take()
-        {
-            // Skip examples that earlier lines already provide.
-            let range = bytes_of(&taken);
-            let place = Place { input, offset: range.start };
-            let shown = AlreadyShown::default().with(&lock(&all).0.tally, place);
-            let mut some = Scanned::default();
-            {
-                let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
-                taken.for_each(|n| scan_one(&mut some, &shown, n, &mut window));
-            }
-            let mut all = lock(&all);
-            if reader.format() != Format::Lines {
-                all.1.extend(some.tally.runs());
-            }
-            all.0 = std::mem::take(&mut all.0).merge(some);
-        }
-    });
-    let (mut all, mut parts) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    parts.sort_unstable();
-    // Line numbers were relative to each thread's run; rebase them onto the merged runs.
-    for (_, records) in &mut all.records {
-        records.move_lines(input, &parts, &parts, all.tally.runs());
     }
-    if !shards.are_taken() {
-        all.failures.push(Failure { input, error: Stopped.into() });
+
+    /// Adds the chunks of a shard to `scanned`.
+    fn count_chunks(&self, scanned: &mut Scanned, shown: &AlreadyShown, mut chunks: AnyChunks<impl Read>) {
+        let &Self { input, counter, .. } = self;
+        let (mut long, mut spare) = (Long::default(), counter.spare_buffer());
+        let failed = loop {
+            match chunks.next(&mut spare) {
+                Ok(Some(chunk)) => {
+                    let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, chunk);
+                    if let Some(content) = content {
+                        let place = Place { input, offset: bytes.offset };
+                        counter.add(scanned, shown, bytes.get(), place, content);
+                    }
+                    spare = bytes.into_buffer();
+                    if long.is_open() && counter.exec.is_stopped() {
+                        break Some(Stopped.into());
+                    }
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        scanned.failures.extend(failed.map(|error| Failure { input, error }));
+        counter.keep_buffer(spare);
     }
-    scanned.merge(all.ended(input, counter.options, exec))
+
+    /// A reader at `offset`, whose line numbers count from the start of a run without a gap.
+    fn reader_at(&self, scanned: &Scanned, offset: u64) -> Reader {
+        let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (self.input, offset));
+        self.reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
+    }
 }
 
-/// The shards of a file or of bytes, which threads take in order. The shards taken so far are always the beginning.
+/// Shards, which threads take in order. The shards taken so far are always the beginning.
 pub(super) struct Shards {
     next: AtomicU64,
     n: u64,
-    /// How many threads take shards.
+    /// How many threads work on the shards.
     n_threads: u64,
 }
 
@@ -164,43 +224,4 @@ impl Shards {
     fn are_taken(&self) -> bool {
         self.next.load(Ordering::Relaxed) >= self.n
     }
-}
-
-thread_local! {
-    /// A buffer that each thread reuses for all its shards.
-    static BUFFER: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
-}
-
-/// Adds the chunks of a shard to `scanned`.
-fn count_chunks(
-    scanned: &mut Scanned,
-    shown: &AlreadyShown,
-    mut chunks: AnyChunks<impl Read>,
-    input: u32,
-    counter: &Counter<'_>,
-) {
-    let mut long = Long::default();
-    let mut spare = BUFFER.take();
-    loop {
-        match chunks.next(&mut spare) {
-            Ok(Some(chunk)) => {
-                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, chunk);
-                if let Some(content) = content {
-                    let place = Place { input, offset: bytes.offset };
-                    counter.add(scanned, shown, bytes.get(), place, content);
-                }
-                if long.is_open() && counter.exec.is_stopped() {
-                    scanned.failures.push(Failure { input, error: Stopped.into() });
-                    break;
-                }
-                spare = bytes.into_buffer();
-            }
-            Ok(None) => break,
-            Err(error) => {
-                scanned.failures.push(Failure { input, error });
-                break;
-            }
-        }
-    }
-    BUFFER.set(spare);
 }

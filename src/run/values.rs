@@ -1,14 +1,17 @@
 //! Counts values in memory on several threads, as the lines of one input.
 
+use std::mem;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
-use super::{ExecOptions, in_pool};
+use super::shards::Shards;
+use super::{ExecOptions, lock};
 use crate::scan::Options;
 use crate::scan::values::add_values;
 use crate::tally::Tally;
 use urlsift_engine::place::Place;
+use urlsift_input::workers::on_threads;
 
 /// Values that are in memory, such as those of a column of a table. Any value may be missing.
 pub trait Values: Sync {
@@ -67,29 +70,35 @@ pub fn scan_values<V: Values + ?Sized>(
     let ranges: Vec<_> =
         parts.iter().flat_map(|&part| ranges(part.len()).map(move |rows| (part, rows))).collect();
     let len_of = |(part, rows): &(&V, Range<usize>)| (part.bytes(rows.clone()) + rows.len()) as u64;
-    if exec.n_threads() == 1 {
+    let n_threads = exec.n_threads().min(ranges.len());
+    if n_threads < 2 {
         return ranges.iter().fold(tally, |mut tally, range| {
             let offset = tally.bytes();
             add(&mut tally, range, offset);
             tally
         });
     }
-    in_pool(exec.n_threads(), || {
-        // The place of each range depends on the lengths of all values before it.
-        let lens: Vec<u64> = ranges.par_iter().map(len_of).collect();
-        let places = lens.iter().scan(tally.bytes(), |offset, len| {
-            let place = *offset;
-            *offset += len;
-            Some(place)
-        });
-        let places: Vec<_> = places.collect();
-        let scan_one = |mut tally: Tally, (range, offset): (&(&V, Range<usize>), &u64)| {
-            add(&mut tally, range, *offset);
-            tally
-        };
-        let scanned = ranges.par_iter().zip(&places).fold(Tally::default, scan_one);
-        scanned.reduce_with(Tally::merge).into_iter().fold(tally, Tally::merge)
-    })
+    let shards = || Shards::new(ranges.len() as u64, n_threads);
+    let numbers = |taken: Range<u64>| taken.map(|n| usize::try_from(n).expect("a range that was made"));
+    // The place of each range depends on the lengths of all values before it.
+    let places: Vec<_> = ranges.iter().map(|_| AtomicU64::default()).collect();
+    let to_measure = shards();
+    on_threads(n_threads, |_, _| {
+        while let Some(taken) = to_measure.take() {
+            numbers(taken).for_each(|n| places[n].store(len_of(&ranges[n]), Ordering::Relaxed));
+        }
+    });
+    places.iter().fold(tally.bytes(), |offset, place| offset + place.swap(offset, Ordering::Relaxed));
+    let (to_count, all) = (shards(), Mutex::new(tally));
+    on_threads(n_threads, |_, _| {
+        let mut some = Tally::default();
+        while let Some(taken) = to_count.take() {
+            numbers(taken).for_each(|n| add(&mut some, &ranges[n], places[n].load(Ordering::Relaxed)));
+        }
+        let mut all = lock(&all);
+        *all = mem::take(&mut *all).merge(some);
+    });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many values are counted at a time. Their text is a few hundred kilobytes, mostly.

@@ -38,8 +38,8 @@ use rustix::fs::fstatfs;
 use urlsift_engine::lines::beginning_in;
 
 /// A file whose parts can be memory-mapped.
-pub struct Mapped<'a> {
-    file: &'a File,
+pub struct Mapped {
+    file: File,
     len: u64,
     /// Number of open windows.
     n_windows: Mutex<usize>,
@@ -60,7 +60,7 @@ pub struct Window<'a> {
 }
 
 /// The lease of the file, which all its windows share.
-struct Lease<'a>(&'a Mapped<'a>);
+struct Lease<'a>(&'a Mapped);
 
 /// Windows begin at multiples of this, which is a multiple of the page size of any system.
 const ALIGNMENT: u64 = 64 << 10;
@@ -123,16 +123,12 @@ const F_SETSIG: i32 = 10;
 /// How far lines extend after the range where they begin. Longer ones are read.
 const REACH: u64 = 64 << 10;
 
-impl<'a> Mapped<'a> {
+impl Mapped {
     /// A file to be memory-mapped. It was opened for reading only, and is `len` bytes long. `None` if its file system is
-    /// not known to keep leases.
-    pub fn of(file: &'a File, len: u64) -> Option<Self> {
-        keeps_leases(file).then(|| Self {
-            file,
-            len,
-            n_windows: Mutex::new(0),
-            is_late: AtomicBool::new(false),
-        })
+    /// not known to keep leases, or if the handle cannot be duplicated.
+    pub fn of(file: &File, len: u64) -> Option<Self> {
+        let file = keeps_leases(file).then(|| file.try_clone().ok()).flatten()?;
+        Some(Self { file, len, n_windows: Mutex::new(0), is_late: AtomicBool::new(false) })
     }
 
     /// Whether `n_threads` threads keep a process that wants to write waiting for a moment only.
@@ -143,7 +139,7 @@ impl<'a> Mapped<'a> {
     /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
     /// memory, or if the system grants no lease. It grants none while another process has the file open for writing, or
     /// waits to open it. It also grants none for files of other users. `None` too if a thread had to wait for a processor.
-    pub fn window(&'a self, range: Range<u64>) -> Option<Window<'a>> {
+    pub fn window(&self, range: Range<u64>) -> Option<Window<'_>> {
         if range.end - range.start > MOST || self.is_late.load(Ordering::Relaxed) {
             return None;
         }
@@ -153,7 +149,7 @@ impl<'a> Mapped<'a> {
         let len = usize::try_from(end - start).ok()?;
         // SAFETY: while the lease is held, no process writes to the file or makes it shorter. The lease is dropped after
         // the map.
-        let map = unsafe { MmapOptions::new().offset(start).len(len).map(self.file) }.ok()?;
+        let map = unsafe { MmapOptions::new().offset(start).len(len).map(&self.file) }.ok()?;
         is_in_memory(&map).then_some(Window {
             map,
             start,
@@ -163,7 +159,7 @@ impl<'a> Mapped<'a> {
         })
     }
 
-    fn lease(&'a self) -> Option<Lease<'a>> {
+    fn lease(&self) -> Option<Lease<'_>> {
         let mut n_windows = self.n_windows();
         if *n_windows > 0 {
             self.is_undisturbed().then_some(())?;
@@ -171,11 +167,11 @@ impl<'a> Mapped<'a> {
             // The default signal for a waiting writer is SIGIO, which ends a process that does not handle it. SIGURG is
             // ignored. Waiting writers are noticed by the query above, before each window. Returning the lease also
             // resets the signal.
-            (fcntl(self.file, F_SETSIG, libc::SIGURG) == 0).then_some(())?;
-            (fcntl(self.file, libc::F_SETLEASE, libc::F_RDLCK) == 0).then_some(())?;
+            (fcntl(&self.file, F_SETSIG, libc::SIGURG) == 0).then_some(())?;
+            (fcntl(&self.file, libc::F_SETLEASE, libc::F_RDLCK) == 0).then_some(())?;
             // The file may have become shorter before the lease was granted.
             if self.file.metadata().map_or(0, |metadata| metadata.len()) < self.len {
-                fcntl(self.file, libc::F_SETLEASE, libc::F_UNLCK);
+                fcntl(&self.file, libc::F_SETLEASE, libc::F_UNLCK);
                 return None;
             }
         }
@@ -185,7 +181,7 @@ impl<'a> Mapped<'a> {
 
     /// Whether the lease is held and no process waits to write. If one waits, the lease is no longer a read lease.
     fn is_undisturbed(&self) -> bool {
-        fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK
+        fcntl(&self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK
     }
 
     fn n_windows(&self) -> MutexGuard<'_, usize> {
@@ -198,7 +194,7 @@ impl Drop for Lease<'_> {
         let mut n_windows = self.0.n_windows();
         *n_windows -= 1;
         if *n_windows == 0 {
-            fcntl(self.0.file, libc::F_SETLEASE, libc::F_UNLCK);
+            fcntl(&self.0.file, libc::F_SETLEASE, libc::F_UNLCK);
         }
     }
 }

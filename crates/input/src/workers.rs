@@ -15,7 +15,7 @@ use std::thread;
 pub type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// The stack of a thread that judges lines, in bytes. Where the compiler does not optimise, the loop over lines takes 2.8 MB.
-pub const STACK_LEN: usize = 4 << 20;
+const STACK_LEN: usize = 4 << 20;
 
 /// Memory for work ahead: these bytes for a pool, and more for each of its threads, up to a limit.
 const FOR_POOL: u64 = 256 << 20;
@@ -147,7 +147,7 @@ impl Drop for Reserved {
 pub struct JobReceiver<'a>(Arc<Queue<'a>>);
 
 /// Returns the two ends of a pool. Up to `n` jobs may wait in its queue.
-pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
+fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
     let (waiting, has_job, has_room) = Default::default();
     let queue = Arc::new(Queue { capacity: n, waiting, has_job, has_room });
     let memory = Memory::new((FOR_POOL + FOR_THREAD * n as u64).min(MOST_MEMORY));
@@ -155,9 +155,9 @@ pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
 }
 
 impl<'a> JobSender<'a> {
-    /// Whether the pool was made for worker threads.
-    pub fn has_threads(&self) -> bool {
-        self.open.0.capacity > 0
+    /// The number of worker threads for which the pool was made.
+    pub fn n_threads(&self) -> usize {
+        self.open.0.capacity
     }
 
     /// The worker threads. At most `n` of them help with one task.
@@ -190,7 +190,7 @@ impl<'a> JobSender<'a> {
     /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no threads, this
     /// thread runs the job.
     pub fn enqueue(&self, job: Job<'a>) {
-        if !self.has_threads() {
+        if self.n_threads() == 0 {
             return job();
         }
         let queue = &self.open.0;
@@ -248,6 +248,35 @@ pub fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceive
     })
 }
 
+/// Runs `work` on `n` threads at once, of which this is one. Each then does the jobs of those that still work. Returns the number of threads: there
+/// are fewer if the system refuses some. Where the compiler does not optimise, this thread only waits, since its stack may be too short.
+///
+/// # Panics
+/// In the end, if `work` or a job panicked.
+pub fn on_threads<'a>(n: usize, work: impl Fn(&JobSender<'a>, &JobReceiver<'a>) + Sync) -> usize {
+    let (sender, receiver) = pool(n.saturating_sub(1));
+    let run = |sender, receiver: JobReceiver<'a>| {
+        work(&sender, &receiver);
+        // The pool closes when no thread works any more.
+        drop(sender);
+        receiver.run_until_closed();
+    };
+    thread::scope(|scope| {
+        let spawn = |_| {
+            let (run, sender, receiver) = (&run, sender.clone(), receiver.clone());
+            let work = move || run(sender, receiver);
+            thread::Builder::new().stack_size(STACK_LEN).spawn_scoped(scope, work).is_ok()
+        };
+        let n_others = (usize::from(!cfg!(debug_assertions))..n).take_while(|&n| spawn(n)).count();
+        if n_others < n.max(1) {
+            run(sender, receiver);
+            return 1 + n_others;
+        }
+        drop(sender);
+        n_others
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -266,6 +295,23 @@ mod tests {
             receive.recv()
         });
         assert_eq!(answer, Ok(7));
+    }
+
+    #[test]
+    fn the_same_work_runs_on_each_thread() {
+        for n in 0..4 {
+            let (runs, ids) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+            let all_run = Condvar::new();
+            let n_threads = on_threads(n, |_, _| {
+                let mut ids = ids.lock().unwrap();
+                ids.push(thread::current().id());
+                runs.fetch_add(1, Ordering::Relaxed);
+                all_run.notify_all();
+                // No thread runs it twice, because none ends before all have begun.
+                drop(all_run.wait_while(ids, |ids| ids.len() < n));
+            });
+            assert_eq!((n_threads, runs.into_inner()), (n.max(1), n.max(1)));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::io;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::rows::{Column, Records, count_rows};
@@ -9,13 +10,13 @@ use crate::run::{ExecOptions, scan_memory_counted};
 use crate::scan::{Options, Scanner, scan_into};
 use crate::tally::Tally;
 use memchr::memchr_iter;
-use rayon::prelude::*;
 use serde::Serialize;
 use urlsift_engine::PathCounts;
 use urlsift_engine::place::Place;
 use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Verdict;
 use urlsift_grammar::judge::judge;
+use urlsift_input::workers::on_threads;
 
 /// The measurements of one job on one number of threads.
 #[derive(Default, Serialize)]
@@ -94,36 +95,27 @@ pub(super) fn measure(
     let jobs: Vec<_> = [("memchr count", None), ("memchr split", None)].into_iter().chain(scans).collect();
     let mut groups = Vec::new();
     for &threads in thread_counts {
-        let pool = pool(threads)?;
+        if on_threads(threads, |_, _| ()) < threads {
+            return Err(io::Error::other(format!("the system refuses to start {threads} threads")));
+        }
         let trials = jobs.iter().map(|&(name, kernel)| Trial { name, kernel, threads, ..Trial::default() });
         let rows = || Trial { name: "columns", threads, columns: columns.to_vec(), ..Trial::default() };
         let rows = (threads == 1 && !columns.is_empty()).then(rows);
-        groups.push((pool, trials.chain(rows).collect::<Vec<_>>()));
+        groups.push(trials.chain(rows).collect::<Vec<_>>());
     }
     // The first round is not timed. It does what is only slow once, and it checks all answers before any time is taken.
     for round in 0..=rounds {
-        for (pool, trials) in &mut groups {
-            for trial in trials {
-                pool.install(|| trial.take(bytes, &expected, round > 0))?;
-            }
+        for trial in groups.iter_mut().flatten() {
+            trial.take(bytes, &expected, round > 0)?;
         }
     }
-    for (_, trials) in &mut groups {
+    for trials in &mut groups {
         let split = trials[1].nanoseconds.clone();
         for trial in trials {
             trial.conclude(float(bytes.len() as u64), float(expected.lines()), &split);
         }
     }
-    Ok((expected, groups.into_iter().flat_map(|(_, trials)| trials).collect()))
-}
-
-/// Starts threads.
-///
-/// # Errors
-/// If the system refuses them.
-pub(super) fn pool(threads: usize) -> io::Result<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| io::Error::other(format!("cannot start {threads} threads: {error}")))
+    Ok((expected, groups.into_iter().flatten().collect()))
 }
 
 fn differs(who: &str, from: &str) -> io::Error {
@@ -159,11 +151,9 @@ fn split(chunk: &[u8]) -> u64 {
 }
 
 impl Trial {
-    /// Does the job in the current thread pool, with chunks as long as for files. Returns the number of lines, and the
-    /// result of a scan.
+    /// Does the job, with chunks as long as for files. Returns the number of lines, and the result of a scan.
     fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, PathCounts)>) {
         let mut exec = self.exec.clone();
-        let chunks = bytes.par_chunks(exec.shard_len);
         if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
             (exec.kernel, exec.threads) = (kernel, self.threads);
             let (tally, path_counts) = scan_memory_counted(bytes, &Options::default(), &exec);
@@ -173,10 +163,24 @@ impl Trial {
             records.columns.clone_from(&self.columns);
             (count_rows(bytes, &records, &exec.scanners()), None)
         } else if self.name == "memchr split" {
-            (chunks.map(split).sum(), None)
+            (self.sum(bytes, split), None)
         } else {
-            (chunks.map(|chunk| memchr_iter(b'\n', chunk).count() as u64).sum(), None)
+            (self.sum(bytes, |chunk| memchr_iter(b'\n', chunk).count() as u64), None)
         }
+    }
+
+    /// The sum of what `count` returns for each chunk.
+    fn sum(&self, bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync) -> u64 {
+        let (next, sum) = (AtomicUsize::new(0), AtomicU64::new(0));
+        on_threads(self.threads, |_, _| {
+            let mut own = 0;
+            let take = || bytes.chunks(self.exec.shard_len).nth(next.fetch_add(1, Ordering::Relaxed));
+            while let Some(chunk) = take() {
+                own += count(chunk);
+            }
+            sum.fetch_add(own, Ordering::Relaxed);
+        });
+        sum.into_inner()
     }
 
     /// Does the job once, and checks the answer after taking the time.
