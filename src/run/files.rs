@@ -129,7 +129,7 @@ pub(super) enum Access {
     /// By shards, because each part can be read alone. The number is the file's length. Lines and records are counted that begin in the
     /// range.
     Shards(Seekable, u64, Range<u64>, Reader, Option<Looks>),
-    /// By the row groups of a Parquet file that begin in the range. The number is the file's length.
+    /// By row groups. The number is the length of the Parquet file. Row groups are counted that begin in the range.
     #[cfg(feature = "parquet")]
     Table(Seekable, u64, Range<u64>),
     /// From its start, because it is compressed or its parts cannot be read alone.

@@ -31,7 +31,7 @@ impl<'a> Workers<'a> {
         });
     }
 
-    /// The same threads, of which at most `n` help to decode an input.
+    /// The same threads. At most `n` of them help to decode an input.
     pub(super) fn with_helpers(&self, n: usize) -> Self {
         Self { n_helpers: n.min(self.n_helpers), ..self.clone() }
     }

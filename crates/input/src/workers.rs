@@ -248,8 +248,8 @@ pub fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceive
     })
 }
 
-/// Runs `work` on `n` threads at once, of which this is one. Each then does the jobs of those that still work. Returns the number of threads: there
-/// are fewer if the system refuses some. Where the compiler does not optimise, this thread only waits, since its stack may be too short.
+/// Runs `work` on this thread and `n - 1` others. Threads that end do jobs of those that still work. Returns the number of threads. There are
+/// fewer if the system refuses some. Where the compiler does not optimise, this thread only waits, since its stack may be too short.
 ///
 /// # Panics
 /// In the end, if `work` or a job panicked.
