@@ -39,9 +39,14 @@ pub(super) fn scan_opened(
     reading: &Reading,
     counter: &Counter<'_>,
 ) -> Scanned {
-    // A small file is one piece of work, for which no thread is started.
-    let is_one_piece = others.is_empty() && matches!(access, Ok(Access::Small(..)) | Err(_));
-    let n_threads = if is_one_piece { 1 } else { counter.exec.n_threads() };
+    // No thread is started that would find nothing to do: a small file is one piece of work.
+    let n_pieces = match &access {
+        _ if !others.is_empty() => usize::MAX,
+        Ok(Access::Small(..)) | Err(_) => 1,
+        Ok(Access::Shards(_, _, range, ..)) => counter.exec.n_shards(range),
+        Ok(_) => usize::MAX,
+    };
+    let n_threads = counter.exec.n_threads().min(n_pieces.max(1));
     let (next, n_decoded, all) = Default::default();
     let scan =
         &Scan { first: Mutex::new(Some((first, access))), others, next, n_decoded, reading, counter, all };

@@ -19,6 +19,7 @@ pub(crate) mod builder;
 
 use std::io;
 use std::mem;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -139,6 +140,12 @@ impl ExecOptions {
             0 => thread::available_parallelism().map_or(1, usize::from),
             n => n,
         }
+    }
+
+    /// The number of shards of a range of a file.
+    fn n_shards(&self, range: &Range<u64>) -> usize {
+        let n = (range.end - range.start).div_ceil(self.shard_len.max(1) as u64);
+        usize::try_from(n).unwrap_or(usize::MAX)
     }
 
     /// The number of worker threads for `inputs`, beside the thread that reads. It is 0 if one thread is wanted and no read may block:
@@ -300,7 +307,7 @@ pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally
 pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
     let shard_len = exec.shard_len.max(1);
     let (scanners, n_threads) = (exec.scanners(), exec.n_threads());
-    let shards = Shards::new(bytes.len().div_ceil(shard_len) as u64, n_threads);
+    let shards = Shards::new(bytes.len().div_ceil(shard_len), n_threads);
     let at =
         |shard: u64| usize::try_from(shard).unwrap_or(usize::MAX).saturating_mul(shard_len).min(bytes.len());
     let all: Mutex<(Tally, PathCounts)> = Mutex::default();

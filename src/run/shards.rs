@@ -51,8 +51,8 @@ impl<'a> CutFile<'a> {
         // Where some lines cost a hundred times as much as others, a process that wants to write would wait long.
         let is_mapped = exec.mmap && !counter.options.is_costly() && Mapped::is_brief(exec.n_threads());
         let mapped = file.file().filter(|_| is_mapped).and_then(|file| Mapped::of(file, len));
-        let n_shards = (range.end - range.start).div_ceil(exec.shard_len.max(1) as u64);
-        let (shards, (longest_gap, all)) = (Shards::new(n_shards, exec.n_threads()), Default::default());
+        let shards = Shards::new(exec.n_shards(&range), exec.n_threads());
+        let (longest_gap, all) = Default::default();
         Arc::new(Self { file, len, range, input, reader, counter, mapped, shards, longest_gap, all })
     }
 
@@ -63,8 +63,8 @@ impl<'a> CutFile<'a> {
         scanned.note_reader(*input, Some(reader));
         let (done, all_done) = channel::<()>();
         self.scan_shards(|| {
-            // Each thread that becomes idle gets a job, so that it takes shards too.
-            while Arc::strong_count(&self) < exec.n_threads() {
+            // Threads that become idle get a job, so that they take shards too. Each reference but this one is a job.
+            for _ in Arc::strong_count(&self)..exec.n_threads() {
                 let (file, done) = (self.clone(), done.clone());
                 let job = move || {
                     file.scan_shards(|| ());
@@ -208,8 +208,8 @@ impl Shards {
     const MOST: u64 = 16;
 
     /// `n` shards for so many threads.
-    pub(super) fn new(n: u64, n_threads: usize) -> Self {
-        Self { next: AtomicU64::new(0), n, n_threads: n_threads.max(1) as u64 }
+    pub(super) fn new(n: usize, n_threads: usize) -> Self {
+        Self { next: AtomicU64::new(0), n: n as u64, n_threads: n_threads.max(1) as u64 }
     }
 
     /// The next few shards. They are fewer towards the end, so that all threads end together.

@@ -78,7 +78,7 @@ pub fn scan_values<V: Values + ?Sized>(
             tally
         });
     }
-    let shards = || Shards::new(ranges.len() as u64, n_threads);
+    let shards = || Shards::new(ranges.len(), n_threads);
     let numbers = |taken: Range<u64>| taken.map(|n| usize::try_from(n).expect("a range that was made"));
     // The place of each range depends on the lengths of all values before it.
     let places: Vec<_> = ranges.iter().map(|_| AtomicU64::default()).collect();
