@@ -10,7 +10,7 @@ use crate::support::{amount, corpus_files, with_scanner};
 use proptest::prelude::*;
 use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
-use urlsift::internal::run::scan_memory_counted;
+use urlsift::internal::run::scan_memory;
 use urlsift::internal::run::{Codec, Input};
 use urlsift::internal::run::{ExecOptions, scan_inputs};
 use urlsift::internal::scan;
@@ -169,7 +169,7 @@ fn counts_do_not_depend_on_cuts_threads_and_reading() {
             }
             for kernel in KernelId::available().skip(n % share).step_by(share) {
                 exec.kernel = kernel;
-                let (tally, path_counts) = scan_memory_counted(&bytes, &options, &exec);
+                let (tally, path_counts) = scan_memory(&bytes, &options, &exec);
                 assert!(tally == whole, "{} {exec:?}", path.display());
                 assert_eq!(path_counts.bulk + path_counts.listed, whole.judged().lines(), "{exec:?}");
             }

@@ -193,7 +193,7 @@ impl Scan {
         if bytes.len() <= self.exec.shard_len {
             return self.part(bytes, Place { input: 0, offset: 0 });
         }
-        scan_memory(bytes, &self.options, &self.exec)
+        scan_memory(bytes, &self.options, &self.exec).0
     }
 
     /// Counts all lines of `bytes`, a part of an input that begins at `place`, on the calling thread.

@@ -292,19 +292,12 @@ fn scan_numbered(
 }
 
 /// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. The tally equals the result
-/// of [`scan`](crate::scan::scan).
+/// of [`scan`](crate::scan::scan). Also returns how many lines took which way through the engine.
 ///
 /// # Panics
 /// When the machine does not have the kernel.
 #[must_use]
-pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally {
-    scan_memory_counted(bytes, options, exec).0
-}
-
-/// Does the work of [`scan_memory`]. Also returns how many lines took which way through the engine.
-#[doc(hidden)]
-#[must_use]
-pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
+pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
     let shard_len = exec.shard_len.max(1);
     let (scanners, n_threads) = (exec.scanners(), exec.n_threads());
     let shards = Shards::new(bytes.len().div_ceil(shard_len), n_threads);

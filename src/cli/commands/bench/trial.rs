@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::rows::{Column, Records, count_rows};
-use crate::run::{ExecOptions, scan_memory_counted};
+use crate::run::{ExecOptions, scan_memory};
 use crate::scan::{Options, Scanner, scan_into};
 use crate::tally::Tally;
 use memchr::memchr_iter;
@@ -156,7 +156,7 @@ impl Trial {
         let mut exec = self.exec.clone();
         if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
             (exec.kernel, exec.threads) = (kernel, self.threads);
-            let (tally, path_counts) = scan_memory_counted(bytes, &Options::default(), &exec);
+            let (tally, path_counts) = scan_memory(bytes, &Options::default(), &exec);
             (tally.lines(), Some((tally, path_counts)))
         } else if !self.columns.is_empty() {
             let mut records = Records::default();
