@@ -33,7 +33,7 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
             ControlFlow::Continue(())
         };
         let spawn = || thread::Builder::new().spawn_scoped(scope, sinking).ok();
-        let Some(sinking) = (workers.n_threads() > 0).then(spawn).flatten() else {
+        let Some(sinking) = workers.has_threads().then(spawn).flatten() else {
             while let Some(item) = next() {
                 pass(work(item))?;
             }

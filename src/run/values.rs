@@ -88,7 +88,11 @@ pub fn scan_values<V: Values + ?Sized>(
             numbers(taken).for_each(|n| places[n].store(len_of(&ranges[n]), Ordering::Relaxed));
         }
     });
-    places.iter().fold(tally.bytes(), |offset, place| offset + place.swap(offset, Ordering::Relaxed));
+    let mut offset = tally.bytes();
+    for place in &places {
+        let len = place.swap(offset, Ordering::Relaxed);
+        offset += len;
+    }
     let (to_count, all) = (shards(), Mutex::new(tally));
     on_threads(n_threads, |_, _| {
         let mut some = Tally::default();

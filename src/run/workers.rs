@@ -26,7 +26,6 @@ impl<'a> Workers<'a> {
     /// Calls `scan` on `n` threads. Each reads files, and then does jobs of those that still read.
     pub(super) fn of_files(n: usize, scan: impl Fn(&Self) + Sync) {
         on_threads(n, |sender, receiver| {
-            let (sender, receiver) = (sender.clone(), receiver.clone());
             scan(&Self { sender, receiver, n_helpers: n - 1, reader_works: true });
         });
     }

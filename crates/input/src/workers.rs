@@ -155,9 +155,9 @@ fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
 }
 
 impl<'a> JobSender<'a> {
-    /// The number of worker threads for which the pool was made.
-    pub fn n_threads(&self) -> usize {
-        self.open.0.capacity
+    /// Whether the pool was made for worker threads.
+    pub fn has_threads(&self) -> bool {
+        self.open.0.capacity > 0
     }
 
     /// The worker threads. At most `n` of them help with one task.
@@ -190,7 +190,7 @@ impl<'a> JobSender<'a> {
     /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no threads, this
     /// thread runs the job.
     pub fn enqueue(&self, job: Job<'a>) {
-        if self.n_threads() == 0 {
+        if !self.has_threads() {
             return job();
         }
         let queue = &self.open.0;
@@ -253,12 +253,11 @@ pub fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceive
 ///
 /// # Panics
 /// In the end, if `work` or a job panicked.
-pub fn on_threads<'a>(n: usize, work: impl Fn(&JobSender<'a>, &JobReceiver<'a>) + Sync) -> usize {
+pub fn on_threads<'a>(n: usize, work: impl Fn(JobSender<'a>, JobReceiver<'a>) + Sync) -> usize {
     let (sender, receiver) = pool(n.saturating_sub(1));
+    // The pool closes when `work` has dropped its sender on all threads.
     let run = |sender, receiver: JobReceiver<'a>| {
-        work(&sender, &receiver);
-        // The pool closes when no thread works any more.
-        drop(sender);
+        work(sender, receiver.clone());
         receiver.run_until_closed();
     };
     thread::scope(|scope| {
@@ -280,6 +279,7 @@ pub fn on_threads<'a>(n: usize, work: impl Fn(&JobSender<'a>, &JobReceiver<'a>) 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     use super::*;
 
@@ -300,17 +300,18 @@ mod tests {
     #[test]
     fn the_same_work_runs_on_each_thread() {
         for n in 0..4 {
-            let (runs, ids) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-            let all_run = Condvar::new();
+            let (n_running, all_run) = (Mutex::new(0), Condvar::new());
             let n_threads = on_threads(n, |_, _| {
-                let mut ids = ids.lock().unwrap();
-                ids.push(thread::current().id());
-                runs.fetch_add(1, Ordering::Relaxed);
+                let mut running = n_running.lock().unwrap();
+                *running += 1;
                 all_run.notify_all();
                 // No thread runs it twice, because none ends before all have begun.
-                drop(all_run.wait_while(ids, |ids| ids.len() < n));
+                let (waited, _) = all_run
+                    .wait_timeout_while(running, Duration::from_secs(60), |running| *running < n)
+                    .unwrap();
+                assert!(*waited >= n, "{} of {n} threads run it", *waited);
             });
-            assert_eq!((n_threads, runs.into_inner()), (n.max(1), n.max(1)));
+            assert_eq!((n_threads, n_running.into_inner().unwrap()), (n.max(1), n.max(1)));
         }
     }
 
