@@ -24,8 +24,8 @@ fuzz_target!(|input: &[u8]| {
         let url = parsed.url().expect("a URL");
         assert!(parsed.level() == Level::Valid && !hosts_differ(line, base.as_ref(), url));
         assert_eq!(plain.host(line).as_deref(), url.host.as_deref().map(str::as_bytes));
-        if let Some(appended) = plain.appended(line) {
-            assert_eq!([line, appended.as_bytes()].concat(), url.to_string().as_bytes());
+        if let Some(kept) = plain.kept(line) {
+            assert_eq!(*kept.text(line), *url.to_string().as_bytes());
         }
     }
 });

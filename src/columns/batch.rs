@@ -19,7 +19,7 @@ use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::surt_by_host;
 use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
-use urlsift_grammar::plain_host::PlainHost;
+use urlsift_grammar::plain_host::{Kept, PlainHost};
 use urlsift_grammar::public_suffix::{SuffixList, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, host, split};
@@ -406,35 +406,27 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The canonical form of the line, if RFC 3986 accepts it.
     pub(super) fn canonical(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
-        let mut key = Vec::new();
         if self.is_masked {
-            return Some(canonical::canonical(self.line, &mut key)?.to_vec().into());
+            return Some(canonical::canonical(self.line, &mut Vec::new())?.to_vec().into());
         }
         if !self.verdict.accepts(Grammar::Rfc3986) {
             return None;
         }
-        let appended = match self.plain_host() {
-            Some(host) => canonical::appended_behind_host(&self.line[host.end..], self.has_plain_rest(host)),
-            None => canonical::appended(self.line),
+        let kept = match self.plain_host() {
+            Some(host) => canonical::kept_behind_host(self.line, host.end, self.has_plain_rest(host)),
+            None => canonical::kept(self.line),
         };
-        Some(appended.map_or_else(
-            || {
-                canonical::write_canonical(self.line, &mut key);
-                key.into()
-            },
-            |path| self.with(path, out),
-        ))
+        if let Some(kept) = kept {
+            return Some(self.form(kept, out));
+        }
+        canonical::push_canonical(self.line, out);
+        Some(Made::Written)
     }
 
-    /// The line with something behind it.
+    /// A normal form of the line.
     #[inline]
-    fn with(&self, appended: &str, out: &mut Vec<u8>) -> Made<'b> {
-        if appended.is_empty() {
-            return self.line.into();
-        }
-        out.extend_from_slice(self.line);
-        out.extend_from_slice(appended.as_bytes());
-        Made::Written
+    fn form(&self, kept: Kept, out: &mut Vec<u8>) -> Made<'b> {
+        kept.form(self.line, out).map_or(Made::Written, Made::from)
     }
 
     /// The key of the line in the indices of web archives, if it has one.
@@ -448,16 +440,12 @@ impl<'b, 'a> Row<'b, 'a> {
         if let Some(host) = self.host_of_plain_url().filter(|_| !mask_passwords)
             && self.has_plain_rest(host)
         {
-            match self.line[host.end..] {
-                [] => return Some(self.with("/", out)),
-                [b'/', ..] => return Some(self.line.into()),
-                _ => {}
-            }
+            return Some(self.form(Kept::with_path(self.line, host.end), out));
         }
         self.parser(|line, is_accepted| {
             let plain = line.plain(is_accepted).filter(|_| !mask_passwords);
-            if let Some(appended) = plain.and_then(|url| url.appended(self.line)) {
-                return Some(self.with(appended, out));
+            if let Some(kept) = plain.and_then(|url| url.kept(self.line)) {
+                return Some(self.form(kept, out));
             }
             let url = line.url(is_accepted)?;
             if !mask_passwords {

@@ -283,8 +283,8 @@ impl OptionalCounts {
         }
         if wanted.has(DistinctOf::WhatwgHref) {
             let is_accepted = judge(line).verdict().accepts(Grammar::Rfc3986);
-            let key = match PlainUrl::of(line, is_accepted).and_then(|url| url.href(line)) {
-                Some(href) => Some(hash(&href)),
+            let key = match PlainUrl::of(line, is_accepted).and_then(|url| url.kept(line)) {
+                Some(kept) => Some(hash(&kept.text(line))),
                 None => parse(line, wanted.base.as_ref()).url().map(|url| hash(url.to_string().as_bytes())),
             };
             if let Some(key) = key {

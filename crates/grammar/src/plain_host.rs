@@ -1,5 +1,7 @@
 //! A plain host. Most lines from the web have one. Code that knows the plain host of a line need not look for delimiters in it.
 
+use std::borrow::Cow;
+
 use crate::uri_parts::{Host, host};
 
 /// A host of 1 to 63 lower-case letters, digits, "-" and ".", behind `http://` or `https://`, in an authority with neither userinfo nor port.
@@ -26,6 +28,39 @@ impl PlainHost {
             && text.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.'));
         let bits = |of: u8| (0..text.len()).fold(0, |bits, n| bits | u64::from(text[n] == of) << n);
         is_plain.then(|| Self { start: name.start, end, dots: bits(b'.'), hyphens: bits(b'-') })
+    }
+}
+
+/// A line that a normal form leaves as it is, except that an empty path may become "/".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Where the empty path is.
+    pub slash: Option<usize>,
+}
+
+impl Kept {
+    /// A line whose path begins at `path`, and must not be empty.
+    #[must_use]
+    #[inline]
+    pub fn with_path(line: &[u8], path: usize) -> Self {
+        Self { slash: (line.get(path) != Some(&b'/')).then_some(path) }
+    }
+
+    /// The normal form. It is appended to `out` unless it is the line.
+    #[inline]
+    pub fn form<'l>(self, line: &'l [u8], out: &mut Vec<u8>) -> Option<&'l [u8]> {
+        let Some(at) = self.slash else { return Some(line) };
+        out.extend_from_slice(&line[..at]);
+        out.push(b'/');
+        out.extend_from_slice(&line[at..]);
+        None
+    }
+
+    /// The normal form.
+    #[must_use]
+    pub fn text(self, line: &[u8]) -> Cow<'_, [u8]> {
+        let mut out = Vec::new();
+        self.form(line, &mut out).map_or(out.into(), Cow::from)
     }
 }
 

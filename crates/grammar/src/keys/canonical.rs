@@ -6,6 +6,7 @@ use crate::Grammar;
 use crate::at_once;
 use crate::automaton::State;
 use crate::hex::hex_byte;
+use crate::plain_host::Kept;
 use crate::resolve::finish_path;
 use crate::uri_parts::{Host, host, split};
 
@@ -13,7 +14,7 @@ use crate::uri_parts::{Host, host, split};
 ///
 /// RFC 3986 accepts the canonical form, which is its own canonical form. A line that is canonical is mostly returned as it is. Other
 /// forms are written to `out`, whose contents are replaced. The cost is linear in the length of the line: a table look-up per byte to
-/// judge the line. A plain line ([`appended`]) then costs a look at each byte of its host, and at each pair of bytes in the rest.
+/// judge the line. A plain line ([`kept`]) then costs a look at each byte of its host, and at each pair of bytes in the rest.
 ///
 /// ```
 /// use urlsift_grammar::keys::canonical::canonical;
@@ -30,41 +31,38 @@ pub fn canonical<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
 /// Does the same as [`canonical`] for a line that RFC 3986 accepts. For other lines, the result has no meaning.
 #[must_use]
 pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
-    if appended(line) == Some("") {
+    if kept(line) == Some(Kept { slash: None }) {
         return line;
     }
-    write_canonical(line, out);
+    out.clear();
+    push_canonical(line, out);
     out
 }
 
-/// What the canonical form of a line that RFC 3986 accepts has behind the line: nothing, or "/" for a path. `None` if it may differ in
-/// another way. This is known of http and https URLs with a lower-case host, without userinfo, port and dot-segments, whose escapes are
-/// canonical and follow the host.
+/// Says that a line is its own canonical form, but for an empty path, if RFC 3986 accepts it. `None` if it may differ in another way. This
+/// is known of http and https URLs with a lower-case host, without userinfo, port and dot-segments, whose escapes are canonical and follow
+/// the host.
 #[must_use]
-pub fn appended(line: &[u8]) -> Option<&'static str> {
+pub fn kept(line: &[u8]) -> Option<Kept> {
     let Some(Host { name, port: None, end }) = host(line) else { return None };
     let is_plain = matches!(&line[..name.start], b"http://" | b"https://")
         && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'));
-    if is_plain { appended_behind_host(&line[end..], false) } else { None }
+    if is_plain { kept_behind_host(line, end, false) } else { None }
 }
 
-/// The same by what follows a plain host ([`PlainHost`](crate::plain_host::PlainHost)). It may be known that this has no escape, and no segment that
-/// begins with a dot.
+/// The same of a line whose plain host ([`PlainHost`](crate::plain_host::PlainHost)) has this end. It may be known that no escape follows, and no
+/// segment that begins with a dot.
 #[doc(hidden)]
 #[must_use]
 #[inline]
-pub fn appended_behind_host(rest: &[u8], is_plain: bool) -> Option<&'static str> {
+pub fn kept_behind_host(line: &[u8], end: usize, is_plain: bool) -> Option<Kept> {
     let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
-    match rest {
-        [] => Some("/"),
-        [b'/', ..] if is_plain || !at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest) => {
-            Some("")
-        }
-        _ => None,
-    }
+    let rest = &line[end..];
+    let is_kept = is_plain || !at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest);
+    is_kept.then(|| Kept::with_path(line, end))
 }
 
-/// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. It begins with "/".
+/// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. It does not begin with either.
 fn keeps_escapes_and_segments(rest: &[u8]) -> bool {
     memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
         [b'%', high, low, ..] => {
@@ -78,16 +76,16 @@ fn keeps_escapes_and_segments(rest: &[u8]) -> bool {
     })
 }
 
-/// Replaces the contents of `out` by the canonical form of a line that RFC 3986 accepts.
-pub fn write_canonical(line: &[u8], out: &mut Vec<u8>) {
-    out.clear();
+/// Appends the canonical form of a line that RFC 3986 accepts.
+pub fn push_canonical(line: &[u8], out: &mut Vec<u8>) {
+    let begin = out.len();
     out.reserve(line.len() + 2);
     let parts = split(line);
     if let Some(scheme) = &parts.scheme {
         out.extend(line[scheme.clone()].iter().map(u8::to_ascii_lowercase));
         out.push(b':');
     }
-    let default_port: Option<&[u8]> = match &**out {
+    let default_port: Option<&[u8]> = match &out[begin..] {
         b"http:" | b"ws:" => Some(b"80"),
         b"https:" | b"wss:" => Some(b"443"),
         b"ftp:" => Some(b"21"),
@@ -124,7 +122,7 @@ pub fn write_canonical(line: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a component: bytes and escaped unreserved bytes through `fold`, and all other escapes in upper case.
-fn push_component(out: &mut Vec<u8>, mut text: &[u8], fold: fn(u8) -> u8) {
+fn push_component(out: &mut Vec<u8>, mut text: &[u8], fold: impl Fn(u8) -> u8) {
     while let Some(at) = memchr(b'%', text) {
         out.extend(text[..at].iter().map(|&byte| fold(byte)));
         let escape = &text[at..text.len().min(at + 3)];

@@ -11,7 +11,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr2_iter};
 
 use crate::at_once;
-use crate::plain_host::PlainHost;
+use crate::plain_host::{Kept, PlainHost};
 use crate::scheme::SCHEME_BYTES;
 use crate::uri_parts::scheme_end;
 use crate::whatwg::code_points::invalid_units;
@@ -98,10 +98,10 @@ impl PlainUrl {
         Some(if is_changed { host.to_ascii_lowercase().into() } else { host.into() })
     }
 
-    /// What the parser appends to the line to make the URL: nothing, or "/" for a path. `None` if the parser may change the line in another
-    /// way: capital letters, the port, dot-segments, and what it percent-encodes. The cost is linear in the length of the line.
+    /// Says that the parser leaves the line as it is, but for an empty path. `None` if it may change the line in another way: capital
+    /// letters, the port, dot-segments, and what it percent-encodes. The cost is linear in the length of the line.
     #[must_use]
-    pub fn appended(&self, line: &[u8]) -> Option<&'static str> {
+    pub fn kept(&self, line: &[u8]) -> Option<Kept> {
         let (start, rest) = line.split_at(self.path);
         let in_lower_case = if self.is_special() { start } else { &line[..self.scheme_len] };
         let is_in_lower_case = at_once::all(in_lower_case, |byte| !byte.is_ascii_uppercase());
@@ -110,20 +110,10 @@ impl PlainUrl {
             [b':', port @ ..] => port_number(port) != self.default_port && matches!(port, [b'1'..=b'9', ..]),
             _ => false,
         };
-        let lacks_path = self.is_special() && !rest.starts_with(b"/");
         if !is_in_lower_case || !keeps_authority || self.may_change(rest) {
             return None;
         }
-        if lacks_path { rest.is_empty().then_some("/") } else { Some("") }
-    }
-
-    /// The URL that the parser makes of the line, if [`Self::appended`] knows it.
-    #[must_use]
-    pub fn href<'l>(&self, line: &'l [u8]) -> Option<Cow<'l, [u8]>> {
-        Some(match self.appended(line)? {
-            "" => line.into(),
-            path => [line, path.as_bytes()].concat().into(),
-        })
+        Some(if self.is_special() { Kept::with_path(line, self.path) } else { Kept { slash: None } })
     }
 
     /// Whether the parser may encode a byte behind the authority, or remove a dot-segment.
