@@ -5,7 +5,7 @@
 #[cfg(feature = "cli")]
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 pub use crate::columns::Column;
 pub use crate::columns::text_rows::Form;
@@ -13,8 +13,8 @@ use crate::columns::text_rows::{Full, TextRows};
 use crate::columns::{Batch, COLUMNS, Line, Need, Origin};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
-use crate::run::format_choice::{AllSigns, Reading};
-use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
+use crate::run::format_choice::Reading;
+use crate::run::pipeline::{Numbers, PooledBuffer, read_in_order};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::line_automaton::Outcome;
@@ -27,7 +27,6 @@ use urlsift_grammar::resolve::Base;
 use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::progress::Stopped;
-use urlsift_input::workers::with_workers;
 use urlsift_input::{ChunkBytes, Input, Sizes};
 #[cfg(feature = "parquet")]
 use urlsift_records::WantedNames;
@@ -135,7 +134,7 @@ pub fn write_records(
     let mut found: Vec<(u32, record_fields::Records)> = Vec::new();
     // The input whose rows end because of a stop.
     let mut stopped = None;
-    let mut write = |(input, made): (u32, Result<Rows, Later>)| {
+    let sink = |(input, made): (u32, Result<Rows, Later>)| {
         let (text, some) = made.or_else(|(bytes, before)| {
             let mut write = |text: &mut Vec<u8>| {
                 if exec.is_stopped() {
@@ -156,19 +155,9 @@ pub fn write_records(
         out.write_all(&text)?;
         out.flush()
     };
-    let sink = |made| match write(made) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(error),
-    };
-    let n_threads = exec.n_threads();
-    let signs = AllSigns::default();
-    let (flow, ends) = with_workers(exec.n_workers(inputs), |workers, _| {
-        let helpers = workers.helpers(n_threads - 1);
-        let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &signs);
-        in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)
-    });
+    let (ended, ends) = read_in_order(inputs, (&records.reading, sizes, exec), |_| Ok(()), look, &work, sink);
     let mut failures = ends.failures;
-    if let ControlFlow::Break(error) = flow {
+    if let Err(error) = ended {
         let Some(input) = stopped else { return Err(error) };
         failures.push(Failure { input, error });
     }
@@ -182,7 +171,7 @@ pub fn write_records(
     found.sort_by_key(|(input, _)| *input);
     failures.extend(Failure::of_columns(&found));
     failures.sort_by_key(|failure| failure.input);
-    Ok(Written { failures, found, signs: signs.seen() })
+    Ok(Written { failures, found, signs: ends.signs })
 }
 
 /// Makes the rows of the lines of `bytes`, chunk by chunk as those of a file, and counts them. All lines end in LF.

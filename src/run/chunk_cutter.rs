@@ -1,41 +1,19 @@
-//! Cuts inputs into chunks that any thread can process. A chunk has whole lines of a list, or whole records and a reader
-//! at their start.
+//! Cuts inputs into chunks that any thread can process. A chunk has whole lines of a list, whole records and a reader at their
+//! start, or values of a table.
 
-use std::io::{self, Read};
+use std::io;
 
 use memchr::memchr;
 
 use crate::run::format_choice::{Reading, Source, TextSigns};
+#[cfg(feature = "parquet")]
+use crate::run::parquet::TableChunks;
 use crate::scan::record_fields::Records;
 use urlsift_input::memory::lengthen;
 use urlsift_input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Batch;
 use urlsift_records::{Format, Reader};
-
-/// Cuts an input into chunks, from its start.
-pub(crate) trait Cut {
-    type Chunk;
-
-    /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
-    ///
-    /// # Errors
-    /// When the input cannot be read further. Whole lines and records before that have been given out.
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Chunk>>;
-
-    /// What is known of the records given out so far, and is in no chunk.
-    fn records(&self) -> Option<Records> {
-        None
-    }
-}
-
-impl<R: Read> Cut for Chunks<R> {
-    type Chunk = Chunk;
-
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Chunk>> {
-        Self::next(self, spare)
-    }
-}
 
 /// A chunk of whole records.
 pub(crate) struct RecordChunk {
@@ -49,8 +27,8 @@ pub(crate) struct RecordChunk {
 }
 
 /// Cuts a source at record ends.
-pub(crate) struct RecordChunks<R> {
-    supply: Supply<R>,
+pub(crate) struct RecordChunks<'a> {
+    supply: Supply<Source<'a>>,
     /// A reader at the start of the next chunk.
     reader: Reader,
     sizes: Sizes,
@@ -61,10 +39,10 @@ pub(crate) struct RecordChunks<R> {
 /// Up to this length, it costs little to check after each read whether a record has ended.
 const LOOKED_AT_AGAIN: usize = 64 << 10;
 
-impl<R: Read> RecordChunks<R> {
+impl<'a> RecordChunks<'a> {
     /// The chunks of `source`, from the position of `reader`. No chunk is longer than twice the longest record, whatever
     /// the longest line in `sizes` is.
-    pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
+    fn new(source: Source<'a>, reader: Reader, sizes: Sizes) -> Self {
         Self { supply: Supply::new(source), reader, sizes, rest: Vec::new() }
     }
 
@@ -76,10 +54,6 @@ impl<R: Read> RecordChunks<R> {
         let complaint = self.reader.complaint();
         complaint.map_or(Ok(()), |complaint| Err(io::Error::new(io::ErrorKind::UnexpectedEof, complaint)))
     }
-}
-
-impl<R: Read> Cut for RecordChunks<R> {
-    type Chunk = RecordChunk;
 
     fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<RecordChunk>> {
         let buffer = spare;
@@ -127,13 +101,15 @@ pub(crate) enum AnyChunk {
     Table(ChunkBytes, Box<Batch>),
 }
 
-/// Cuts a source that is a list or has records.
-pub(crate) enum AnyChunks<R> {
-    Lines(Chunks<R>),
-    Records(Box<RecordChunks<R>>),
+/// Cuts an input of any format into chunks.
+pub(crate) enum AnyChunks<'a> {
+    Lines(Chunks<Source<'a>>),
+    Records(Box<RecordChunks<'a>>),
+    #[cfg(feature = "parquet")]
+    Table(Box<TableChunks<'a>>),
 }
 
-impl<'a> AnyChunks<Source<'a>> {
+impl<'a> AnyChunks<'a> {
     /// The chunks of `source`, which is at the start of an input of this name, and its signs.
     ///
     /// # Errors
@@ -147,11 +123,9 @@ impl<'a> AnyChunks<Source<'a>> {
         let (reader, source, signs) = reading.open(source, name)?;
         Ok((Self::new(source, reader, sizes), signs))
     }
-}
 
-impl<R: Read> AnyChunks<R> {
     /// The chunks of `source`, from the position of `reader`.
-    pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
+    pub(crate) fn new(source: Source<'a>, reader: Reader, sizes: Sizes) -> Self {
         match reader.format() {
             Format::Lines => Self::Lines(Chunks::new(source, reader.offset(), sizes)),
             _ => Self::Records(Box::new(RecordChunks::new(source, reader, sizes))),
@@ -160,25 +134,41 @@ impl<R: Read> AnyChunks<R> {
 
     /// The format of the input, as given or detected.
     pub(crate) fn format(&self) -> Format {
-        self.reader().map_or(Format::Lines, Reader::format)
-    }
-
-    /// The reader of the next chunk; `None` if the input is a list.
-    pub(crate) fn reader(&self) -> Option<&Reader> {
         match self {
-            Self::Lines(_) => None,
-            Self::Records(chunks) => Some(&chunks.reader),
+            Self::Lines(_) => Format::Lines,
+            Self::Records(chunks) => chunks.reader.format(),
+            #[cfg(feature = "parquet")]
+            Self::Table(_) => Format::Parquet,
         }
     }
-}
 
-impl<R: Read> Cut for AnyChunks<R> {
-    type Chunk = AnyChunk;
+    /// The reader of the next chunk; `None` if the input is a list or a table.
+    pub(crate) fn reader(&self) -> Option<&Reader> {
+        match self {
+            Self::Records(chunks) => Some(&chunks.reader),
+            _ => None,
+        }
+    }
 
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
+    /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
+    ///
+    /// # Errors
+    /// When the input cannot be read further. Whole lines and records before that have been given out.
+    pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
         Ok(match self {
             Self::Lines(chunks) => chunks.next(spare)?.map(AnyChunk::Lines),
             Self::Records(chunks) => chunks.next(spare)?.map(AnyChunk::Records),
+            #[cfg(feature = "parquet")]
+            Self::Table(chunks) => chunks.next(spare)?.map(|(bytes, values)| AnyChunk::Table(bytes, values)),
         })
+    }
+
+    /// What is known of the records given out so far, and is in no chunk.
+    pub(crate) fn records(&self) -> Option<Records> {
+        match self {
+            #[cfg(feature = "parquet")]
+            Self::Table(chunks) => Some(chunks.records()),
+            _ => None,
+        }
     }
 }

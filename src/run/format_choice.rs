@@ -4,7 +4,7 @@
 //! This module reads only the beginning of an input. `records` knows the formats.
 
 use std::io::{self, Cursor, Read};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use memchr::memchr;
 
@@ -202,22 +202,6 @@ impl TextSigns {
     /// The signs that have been seen so far.
     pub(crate) fn seen(&self) -> Signs {
         Signs::of_text(self.utf16, self.looks.get().copied())
-    }
-}
-
-/// The signs of several inputs, by number of the input.
-#[derive(Default)]
-pub(crate) struct AllSigns(Mutex<Vec<(u32, TextSigns)>>);
-
-impl AllSigns {
-    pub(crate) fn add(&self, input: u32, signs: TextSigns) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((input, signs));
-    }
-
-    /// The signs that have been seen so far.
-    pub(crate) fn seen(self) -> Vec<(u32, Signs)> {
-        let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        all.into_iter().map(|(input, signs)| (input, signs.seen())).collect()
     }
 }
 

@@ -17,7 +17,7 @@ mod values;
 pub(crate) mod parquet;
 pub(crate) mod builder;
 
-use std::io;
+use std::io::{self, Read};
 use std::mem;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,6 +33,7 @@ use crate::scan::{Options, SCANNERS, add_lines};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::{Signs, Tally};
 use count_chunk::Counter;
+use format_choice::Source;
 pub use range::{Part, ScannedParts, scan_parts};
 use shards::Shards;
 use urlsift_engine::lines::beginning_in;
@@ -111,8 +112,8 @@ impl ExecOptions {
     }
 
     /// The source, with its reads reported to the watch.
-    fn told<R>(&self, source: R) -> ProgressReader<'_, R> {
-        ProgressReader { source, watch: self.watch.as_ref() }
+    fn told<'a>(&'a self, source: impl Read + Send + 'a) -> Source<'a> {
+        Box::new(ProgressReader { source, watch: self.watch.as_ref() })
     }
 
     /// Reports to the watch that `bytes` more bytes have been read.

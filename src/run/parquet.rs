@@ -5,11 +5,10 @@
 use std::io;
 use std::ops::Range;
 
-use crate::run::chunk_cutter::{AnyChunk, Cut};
 use crate::scan::record_fields::Records;
 use urlsift_input::workers::Helpers;
 use urlsift_input::{Advice, ChunkBytes};
-use urlsift_records::parquet::{MAX_LEN, Table, TableError, TableErrorKind, Values};
+use urlsift_records::parquet::{Batch, MAX_LEN, Table, TableError, TableErrorKind, Values};
 use urlsift_records::{Counts, Format, Selector, WantedNames};
 
 /// The values of some columns, in chunks that any thread can process.
@@ -57,12 +56,12 @@ impl<'a> TableChunks<'a> {
     fn rows_done(&self) -> u64 {
         self.values.progress().rows - self.rows_before
     }
-}
 
-impl Cut for TableChunks<'_> {
-    type Chunk = AnyChunk;
-
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
+    /// The next chunk of values, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
+    ///
+    /// # Errors
+    /// When the file cannot be read further. The values before that have been given out.
+    pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<(ChunkBytes, Box<Batch>)>> {
         let next = self.values.next(spare);
         let next = next.map_err(|error| match error.downcast::<TableError>() {
             Ok(error) => {
@@ -74,19 +73,18 @@ impl Cut for TableChunks<'_> {
         Ok(next?.map(|mut values| {
             let text = std::mem::take(&mut values.text);
             let len = text.len();
-            let bytes = ChunkBytes::new(values.before().offset, text, len);
-            AnyChunk::Table(bytes, Box::new(values))
+            (ChunkBytes::new(values.before().offset, text, len), Box::new(values))
         }))
     }
 
     /// The column, and the counts of the rows given out so far.
-    fn records(&self) -> Option<Records> {
+    pub(crate) fn records(&self) -> Records {
         let mut records = Records::new(Format::Parquet);
         records.column.clone_from(&self.column);
         records.name(&self.names);
         records.by_values = self.by_values;
         let rows_read = self.values.progress().rows_read;
         records.counts = Counts::of(rows_read, self.rows_done() - rows_read);
-        Some(records)
+        records
     }
 }

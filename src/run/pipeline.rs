@@ -6,25 +6,27 @@
 use std::fmt::Display;
 use std::io;
 use std::mem;
-use std::ops::{ControlFlow, Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 use memchr::memchr_iter;
 
-use crate::run::chunk_cutter::{AnyChunk, AnyChunks, Cut};
-use crate::run::format_choice::{AllSigns, Reading, Source};
+use crate::run::ExecOptions;
+use crate::run::chunk_cutter::{AnyChunk, AnyChunks};
+use crate::run::format_choice::Reading;
 use crate::run::ordered::in_order;
 #[cfg(feature = "parquet")]
 use crate::run::parquet::TableChunks;
 use crate::scan::record_fields::Records;
 #[cfg(feature = "parquet")]
 use urlsift_input::Opened;
-use urlsift_input::progress::{Stopped, Watch};
-use urlsift_input::workers::{Helpers, JobSender};
+use urlsift_input::progress::Stopped;
+use urlsift_input::workers::{JobSender, with_workers};
 use urlsift_input::{Advice, Chunk, ChunkBytes, Input, Sizes};
 use urlsift_records::Format;
+use urlsift_records::input_signs::Signs;
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
 
@@ -110,26 +112,68 @@ pub(crate) struct Ends {
     pub(crate) failures: Vec<Failure>,
     /// What is known of the records of inputs, and was in no chunk.
     pub(crate) records: Vec<(u32, Records)>,
+    /// The signs of the inputs.
+    pub(crate) signs: Vec<(u32, Signs)>,
 }
 
-/// Reads `sources` in chunks, runs `work` on them on `workers`, and passes the results to `sink` in order. At most `ahead`
-/// results wait for `sink`.
+/// Reads `inputs` in chunks, one input after the other, runs `work` on the chunks on several threads, and passes the results to
+/// `sink` in order.
 ///
-/// Each source comes with the number of its input. `look` gets each chunk on the reading thread, in order. It returns the
-/// chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk is finished.
-/// `sink` may end everything. Returns how `sink` ended, and how the inputs did. Whole lines and records of inputs that could
-/// not be read to their end have been passed on up to the error.
-pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
-    sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
-    (workers, ahead): (&JobSender<'a>, usize),
-    mut look: impl FnMut(u32, C::Chunk) -> (ChunkBytes, Option<N>),
+/// Each input is opened when its turn comes, and fails if `check` refuses its format. `look` gets the number of the input and each chunk on
+/// this thread, in order. It returns the chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk
+/// is finished.
+///
+/// An error of `sink` ends everything. Returns how `sink` ended, and how the inputs did. Whole lines and records of inputs that could not
+/// be read to their end have been passed on up to the error.
+pub(crate) fn read_in_order<'a, N: Send + 'a, R: Send + 'a, E: Send>(
+    inputs: &'a [Input],
+    (reading, sizes, exec): (&'a Reading, Sizes, &'a ExecOptions),
+    check: impl Fn(Format) -> io::Result<()>,
+    look: impl FnMut(u32, AnyChunk) -> (ChunkBytes, Option<N>),
     work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
-    sink: impl FnMut(R) -> ControlFlow<B> + Send,
-) -> (ControlFlow<B>, Ends) {
+    sink: impl FnMut(R) -> Result<(), E> + Send,
+) -> (Result<(), E>, Ends) {
+    let (n_threads, watch) = (exec.n_threads(), exec.watch.as_ref());
+    let mut all_signs = Vec::new();
+    let (ended, mut ends) = with_workers(exec.n_workers(inputs), |workers, _| {
+        let helpers = workers.helpers(n_threads - 1);
+        let mut open = |number, input: &Input| {
+            let opened = input.open(watch)?;
+            #[cfg(feature = "parquet")]
+            let opened = match opened {
+                Opened::File(file, len) if reading.is_table(&file, input.name())? => {
+                    check(Format::Parquet)?;
+                    let table = Table::watched(file, len, watch)?;
+                    let (all, len) = (0..u64::MAX, sizes.chunk);
+                    let chunks = TableChunks::open(&table, &reading.fields, &all, len, helpers.clone())?;
+                    return Ok(AnyChunks::Table(Box::new(chunks)));
+                }
+                opened => opened,
+            };
+            let bytes = opened.bytes_by(helpers.clone(), watch)?;
+            let (chunks, signs) = AnyChunks::open(bytes, input.name(), reading, sizes)?;
+            all_signs.push((number, signs));
+            check(chunks.format()).map(|()| chunks)
+        };
+        let sources = (0..).zip(inputs).map(|(number, input)| (number, open(number, input)));
+        in_chunks(sources, (&workers, 2 * n_threads), look, work, sink)
+    });
+    ends.signs = all_signs.into_iter().map(|(input, signs)| (input, signs.seen())).collect();
+    (ended, ends)
+}
+
+/// Does the same for `sources`, which come with the numbers of their inputs. At most `ahead` results wait for `sink`.
+fn in_chunks<'a, N: Send + 'a, R: Send + 'a, E: Send>(
+    sources: impl IntoIterator<Item = (u32, io::Result<AnyChunks<'a>>)>,
+    (workers, ahead): (&JobSender<'a>, usize),
+    mut look: impl FnMut(u32, AnyChunk) -> (ChunkBytes, Option<N>),
+    work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
+    sink: impl FnMut(R) -> Result<(), E> + Send,
+) -> (Result<(), E>, Ends) {
     let (home, come_home) = channel();
     let mut ends = Ends::default();
     let mut sources = sources.into_iter();
-    let mut current: Option<(u32, C)> = None;
+    let mut current = None;
     let next = || {
         loop {
             let Some((input, chunks)) = &mut current else {
@@ -156,76 +200,8 @@ pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
             }
         }
     };
-    let flow = in_order(workers, ahead, next, work, sink);
-    (flow, ends)
-}
-
-/// The chunks of an input of any format, from its start.
-pub(crate) enum InputChunks<'a> {
-    Text(AnyChunks<Source<'a>>),
-    #[cfg(feature = "parquet")]
-    Table(Box<TableChunks<'a>>),
-}
-
-impl InputChunks<'_> {
-    /// The format of the input, as given or detected.
-    pub(crate) fn format(&self) -> Format {
-        match self {
-            Self::Text(chunks) => chunks.format(),
-            #[cfg(feature = "parquet")]
-            Self::Table(_) => Format::Parquet,
-        }
-    }
-}
-
-impl Cut for InputChunks<'_> {
-    type Chunk = AnyChunk;
-
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
-        match self {
-            Self::Text(chunks) => chunks.next(spare),
-            #[cfg(feature = "parquet")]
-            Self::Table(chunks) => chunks.next(spare),
-        }
-    }
-
-    fn records(&self) -> Option<Records> {
-        match self {
-            Self::Text(_) => None,
-            #[cfg(feature = "parquet")]
-            Self::Table(chunks) => chunks.records(),
-        }
-    }
-}
-
-/// The chunks of `inputs`, with the numbers of the inputs. Each input is opened when its turn comes. `helpers` may help
-/// to decode it. After `watch` is stopped, reading fails. `all_signs` receives the signs of the inputs.
-pub(crate) fn sources<'a>(
-    inputs: &'a [Input],
-    reading: &'a Reading,
-    sizes: Sizes,
-    helpers: Helpers<'a>,
-    watch: Option<&'a Watch>,
-    all_signs: &'a AllSigns,
-) -> impl Iterator<Item = (u32, io::Result<InputChunks<'a>>)> {
-    let open = move |number, input: &Input| {
-        let opened = input.open(watch)?;
-        #[cfg(feature = "parquet")]
-        let opened = match opened {
-            Opened::File(file, len) if reading.is_table(&file, input.name())? => {
-                let table = Table::watched(file, len, watch)?;
-                let (all, len) = (0..u64::MAX, sizes.chunk);
-                let chunks = TableChunks::open(&table, &reading.fields, &all, len, helpers.clone())?;
-                return Ok(InputChunks::Table(Box::new(chunks)));
-            }
-            opened => opened,
-        };
-        let bytes = opened.bytes_by(helpers.clone(), watch)?;
-        let (chunks, signs) = AnyChunks::open(bytes, input.name(), reading, sizes)?;
-        all_signs.add(number, signs);
-        Ok(InputChunks::Text(chunks))
-    };
-    (0..).zip(inputs).map(move |(number, input)| (number, open(number, input)))
+    let ended = in_order(workers, ahead, next, work, sink);
+    (ended, ends)
 }
 
 /// Numbers lines on the reading thread, in the order of the chunks.
@@ -303,7 +279,6 @@ mod tests {
 
     use super::*;
     use urlsift_input::Chunks;
-    use urlsift_input::workers::with_workers;
 
     /// Returns at most the given number of bytes per read, and an error at the end if the flag is set.
     struct Source(&'static [u8], usize, bool);
@@ -318,6 +293,15 @@ mod tests {
             self.0 = &self.0[n..];
             Ok(n)
         }
+    }
+
+    fn lines<'a>(source: Source, sizes: Sizes) -> AnyChunks<'a> {
+        AnyChunks::Lines(Chunks::new(Box::new(source), 0, sizes))
+    }
+
+    fn of_lines(chunk: AnyChunk) -> Chunk {
+        let AnyChunk::Lines(chunk) = chunk else { panic!("the input is a list") };
+        chunk
     }
 
     /// Reads inputs that fail midway, at once, or not at all. Returns the bytes by input, and the inputs that failed.
@@ -338,19 +322,19 @@ mod tests {
             let (_, before) = found.last_mut().expect("there is one");
             assert_eq!(first, 1 + memchr_iter(b'\n', before).count() as u64);
             before.extend(bytes);
-            ControlFlow::<()>::Continue(())
+            Ok::<_, ()>(())
         };
         let sizes = Sizes { chunk: 4, line: usize::MAX, in_parts: true, eager };
-        let look = |input, chunk: Chunk| {
+        let look = |input, chunk| {
+            let chunk = of_lines(chunk);
             let note = (input, numbers.of(input, &chunk).start);
             (chunk.into_bytes(), Some(note))
         };
         let work = |(bytes, (input, first)): (PooledBuffer, (u32, u64))| (bytes.get().to_vec(), input, first);
-        let sources =
-            sources.map(|(input, source)| (input, source.map(|source| Chunks::new(source, 0, sizes))));
-        let (flow, Ends { failures, .. }) =
+        let sources = sources.map(|(input, source)| (input, source.map(|source| lines(source, sizes))));
+        let (ended, Ends { failures, .. }) =
             with_workers(threads, |workers, _| in_chunks(sources, (&workers, 2), look, &work, sink));
-        assert!(flow.is_continue());
+        assert_eq!(ended, Ok(()));
         (found, failures.into_iter().map(|failure| failure.input).collect())
     }
 
@@ -372,22 +356,22 @@ mod tests {
     #[test]
     fn the_sink_can_end_it() {
         let sizes = Sizes { chunk: 16, line: 16, in_parts: true, eager: false };
-        let endless = (0..).map(|n| (n, Ok(Chunks::new(Source(b"a\nb\n", 4, false), 0, sizes))));
+        let endless = (0..).map(|n| (n, Ok(lines(Source(b"a\nb\n", 4, false), sizes))));
         let mut n_looked = 0;
         let mut n_passed = 0;
-        let look = |_, chunk: Chunk| {
+        let look = |_, chunk| {
             n_looked += 1;
-            (chunk.into_bytes(), (n_looked % 2 == 0).then_some(()))
+            (of_lines(chunk).into_bytes(), (n_looked % 2 == 0).then_some(()))
         };
         let work = |(bytes, ())| bytes;
         let sink = |bytes: PooledBuffer| {
             assert_eq!(bytes.get(), b"a\nb\n");
             n_passed += 1;
-            if n_passed == 10 { ControlFlow::Break(n_passed) } else { ControlFlow::Continue(()) }
+            if n_passed == 10 { Err(n_passed) } else { Ok(()) }
         };
-        let (flow, Ends { failures, .. }) =
+        let (ended, Ends { failures, .. }) =
             with_workers(2, |workers, _| in_chunks(endless, (&workers, 4), look, &work, sink));
-        assert!(flow == ControlFlow::Break(10) && failures.is_empty());
+        assert!(ended == Err(10) && failures.is_empty());
         assert!(n_looked < 100, "no more than a few chunks were under way");
     }
 }

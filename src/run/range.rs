@@ -164,7 +164,7 @@ fn scan_part(
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(head.then(bytes), &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
-    let chunks = AnyChunks::new(span, reader, exec.sizes());
+    let chunks = AnyChunks::new(Box::new(span), reader, exec.sizes());
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });

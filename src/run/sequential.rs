@@ -7,24 +7,22 @@ use std::ops::Range;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use super::count_chunk::{Content, Counter, Long};
+use super::count_chunk::{Counter, Long};
 #[cfg(feature = "parquet")]
 use super::parquet::TableChunks;
 use super::workers::Workers;
 use super::{Compressed, Scanned, lock};
-use crate::run::chunk_cutter::{AnyChunks, Cut};
+use crate::run::chunk_cutter::AnyChunks;
 use crate::run::format_choice::{Reading, Source};
 use crate::run::pipeline::{Failure, PooledBuffer};
-#[cfg(feature = "parquet")]
 use crate::scan::record_fields::append;
-use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::Place;
 #[cfg(feature = "parquet")]
 use urlsift_input::Seekable;
 use urlsift_input::progress::Watch;
 use urlsift_input::workers::Helpers;
-use urlsift_input::{ChunkBytes, Codec, Input, Meter, Opened, Unpacked};
+use urlsift_input::{Codec, Input, Meter, Opened, Unpacked};
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
 
@@ -92,14 +90,10 @@ pub(super) fn scan_table<'a>(
     scanned.table_lens.push((number, len));
     let table = Table::watched(file, len, counter.exec.watch.as_ref());
     let chunks = |table| TableChunks::open(&table, &reading.fields, range, chunk_len, workers.helpers());
-    let mut chunks = match table.and_then(chunks) {
-        Ok(chunks) => chunks,
-        Err(error) => return scanned.failed(number, error),
-    };
-    let look = |tally: &mut _, long: &mut _, chunk| counter.look(tally, long, number, chunk);
-    scanned = count_chunks(scanned, &mut chunks, look, number, counter, workers);
-    chunks.records().into_iter().for_each(|records| append(&mut scanned.records, number, records));
-    scanned
+    match table.and_then(chunks) {
+        Ok(chunks) => scan_chunks(scanned, AnyChunks::Table(Box::new(chunks)), number, counter, workers),
+        Err(error) => scanned.failed(number, error),
+    }
 }
 
 /// Longest chunk that is left to other threads, in bytes.
@@ -108,25 +102,12 @@ const MAX_LEFT: usize = 32 << 20;
 /// Adds the chunks of an input to `scanned`.
 pub(super) fn scan_chunks<'a>(
     mut scanned: Scanned,
-    mut chunks: AnyChunks<impl io::Read>,
+    mut chunks: AnyChunks<'_>,
     input: u32,
     counter: &'a Counter<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
     scanned.note_reader(input, chunks.reader());
-    let look = |tally: &mut _, long: &mut _, chunk| counter.look(tally, long, input, chunk);
-    count_chunks(scanned, &mut chunks, look, input, counter, workers)
-}
-
-/// Adds chunks to `scanned`. `look` does the same for them as [`Counter::look`].
-fn count_chunks<'a, C: Cut>(
-    mut scanned: Scanned,
-    chunks: &mut C,
-    look: impl Fn(&mut Tally, &mut Long, C::Chunk) -> (ChunkBytes, Option<Content>),
-    input: u32,
-    counter: &'a Counter<'a>,
-    workers: &Workers<'a>,
-) -> Scanned {
     let (home, come_home) = channel();
     let mut long = Long::default();
     // What is counted of the chunks but the first one.
@@ -134,7 +115,7 @@ fn count_chunks<'a, C: Cut>(
     loop {
         match chunks.next(&mut come_home.try_recv().unwrap_or_else(|_| counter.spare_buffer())) {
             Ok(Some(chunk)) => {
-                let (bytes, content) = look(&mut scanned.tally, &mut long, chunk);
+                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, chunk);
                 let bytes = PooledBuffer::new(bytes, &home);
                 let Some(content) = content else { continue };
                 let place = Place { input, offset: bytes.offset };
@@ -166,7 +147,9 @@ fn count_chunks<'a, C: Cut>(
     if let Some(others) = others {
         scanned = scanned.merge(std::mem::take(&mut *lock(&others)));
     }
-    scanned.ended(input, counter.options, counter.exec)
+    scanned = scanned.ended(input, counter.options, counter.exec);
+    chunks.records().into_iter().for_each(|records| append(&mut scanned.records, input, records));
+    scanned
 }
 
 /// Scans an input whose reads may block.

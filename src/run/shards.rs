@@ -1,7 +1,6 @@
 //! Scans files whose parts can be read alone, by shards and on several threads. These files are lists, or have records that
 //! are lines.
 
-use std::io::Read;
 use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::count_chunk::{Content, Counter, Long};
 use super::workers::Workers;
 use super::{Scanned, lock};
-use crate::run::chunk_cutter::{AnyChunks, Cut};
+use crate::run::chunk_cutter::AnyChunks;
 use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::{Extent, Place};
@@ -164,7 +163,7 @@ impl<'a> CutFile<'a> {
     }
 
     /// Adds the chunks of a shard to `scanned`.
-    fn count_chunks(&self, scanned: &mut Scanned, shown: &AlreadyShown, mut chunks: AnyChunks<impl Read>) {
+    fn count_chunks(&self, scanned: &mut Scanned, shown: &AlreadyShown, mut chunks: AnyChunks<'_>) {
         let &Self { input, counter, .. } = self;
         let (mut long, mut spare) = (Long::default(), counter.spare_buffer());
         let failed = loop {

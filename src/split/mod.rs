@@ -10,7 +10,6 @@ mod records;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter};
 
@@ -18,8 +17,8 @@ use self::outputs::{Outputs, Parts};
 use crate::columns::text_rows::{push_defect, push_number};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
-use crate::run::format_choice::{AllSigns, Reading};
-use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
+use crate::run::format_choice::Reading;
+use crate::run::pipeline::{PooledBuffer, Turns, read_in_order};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::example::Line;
@@ -36,7 +35,6 @@ use urlsift_grammar::password::secrets;
 use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_grammar::{Grammar, Verdict};
-use urlsift_input::workers::with_workers;
 use urlsift_input::{ChunkBytes, Input, Sizes};
 use urlsift_records::input_signs::Signs;
 use urlsift_records::{Format, Reader};
@@ -209,7 +207,7 @@ pub fn split_inputs<'a>(
     let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 30));
     let turns = Turns::default();
     let mut turn = 0..;
-    let mut look = |input, chunk| match chunk {
+    let look = |input, chunk| match chunk {
         AnyChunk::Lines(chunk) => (chunk.into_bytes(), turn.next().map(|turn| (input, Whole::Lines(turn)))),
         AnyChunk::Records(chunk) => {
             let records = Whole::Records(chunk.reader, chunk.is_open);
@@ -229,31 +227,14 @@ pub fn split_inputs<'a>(
             Whole::Records(reader, is_open) => of_records.split(bytes, reader, is_open, (input, name)),
         }
     };
-    let sink = |parts: Parts| match outputs.take(parts) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(error),
-    };
-    let n_threads = exec.n_threads();
-    let signs = AllSigns::default();
-    let (flow, ends) = with_workers(exec.n_workers(inputs), |workers, _| {
-        let helpers = workers.helpers(n_threads - 1);
-        let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref(), &signs);
-        let sources = sources.map(|(input, chunks)| {
-            let checked = chunks.and_then(|chunks| {
-                records::check(chunks.format(), options)?;
-                Ok(chunks)
-            });
-            (input, checked)
-        });
-        in_chunks(sources, (&workers, 2 * n_threads), &mut look, &work, sink)
-    });
-    if let ControlFlow::Break(error) = flow {
-        return Err(error);
-    }
+    let check = |format| records::check(format, options);
+    let sink = |parts| outputs.take(parts);
+    let (ended, ends) = read_in_order(inputs, (&options.reading, sizes, exec), check, look, &work, sink);
+    ended?;
     let mut split = outputs.finish()?;
     split.failures.extend(ends.failures);
     split.failures.extend(Failure::of_columns(&split.records));
-    split.signs = signs.seen();
+    split.signs = ends.signs;
     split.failures.sort_by_key(|failure| failure.input);
     split.failures.dedup_by_key(|failure| failure.input);
     Ok(split)
