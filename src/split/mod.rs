@@ -136,6 +136,21 @@ pub struct Split {
     pub(crate) signs: Vec<(u32, Signs)>,
 }
 
+impl Split {
+    /// Adds what is counted of the next chunk.
+    fn add(&mut self, next: Self) {
+        self.accepted += next.accepted;
+        self.refused += next.refused;
+        self.blank += next.blank;
+        self.unmatched += next.unmatched;
+        self.remarks += next.remarks;
+        self.boms += next.boms;
+        for (input, records) in next.records {
+            record_fields::append(&mut self.records, input, records);
+        }
+    }
+}
+
 /// Writes the lines that all chosen grammars accept to `accepted`, and the others to `refused`, in the order of
 /// `inputs`.
 ///
@@ -317,10 +332,9 @@ impl Splitter<'_> {
         lines.extend(rows.text.into_bytes());
         let mut parts = Parts::new(input.0, Format::Lines);
         (parts.to_accepted, parts.to_refused) = (Some(bytes), lines);
-        (parts.refused, parts.blank) = (finder.n_refused, finder.n_blank);
-        parts.unmatched = finder.n_unmatched;
-        parts.accepted = finder.n_lines - finder.n_refused - finder.n_blank - finder.n_unmatched;
-        parts.boms = u64::from(mark_len > 0);
+        let Split { refused, blank, unmatched, .. } = finder.split;
+        let accepted = finder.n_lines - refused - blank - unmatched;
+        parts.split = Split { accepted, boms: u64::from(mark_len > 0), ..finder.split };
         parts
     }
 }
@@ -343,9 +357,8 @@ struct Finder {
     base: u64,
     found: Vec<DroppedLine>,
     n_lines: u64,
-    n_refused: u64,
-    n_blank: u64,
-    n_unmatched: u64,
+    /// How many of the lines go where. What is left is accepted.
+    split: Split,
 }
 
 impl Finder {
@@ -356,9 +369,7 @@ impl Finder {
             base,
             found: Vec::new(),
             n_lines: 0,
-            n_refused: 0,
-            n_blank: 0,
-            n_unmatched: 0,
+            split: Split::default(),
         }
     }
 
@@ -381,8 +392,8 @@ impl Finder {
             };
             let judged = outcome.filter(matches);
             let is_refused = judged.is_some_and(|outcome| !outcome.verdict.includes(self.by));
-            self.n_refused += u64::from(is_refused);
-            self.n_unmatched += u64::from(judged.is_none());
+            self.split.refused += u64::from(is_refused);
+            self.split.unmatched += u64::from(judged.is_none());
             if is_refused || judged.is_none() {
                 self.found.push(DroppedLine {
                     start: start + place.start,
@@ -416,21 +427,21 @@ impl LineSink for Finder {
     }
 
     fn bulk(&mut self, bulk: &Bulk, _: &mut dyn Iterator<Item = Stripe<'_>>) {
-        self.n_blank += bulk.blank;
+        self.split.blank += bulk.blank;
     }
 
     #[inline]
     fn line(&mut self, entry: &Line<'_>, _: &[u8], outcome: Option<&Outcome>) {
         match outcome {
             None => {
-                self.n_blank += 1;
+                self.split.blank += 1;
                 if self.blank != Blank::Accepted {
                     self.find(entry, self.blank == Blank::Refused);
                 }
             }
             Some(outcome) if outcome.verdict.includes(self.by) => {}
             Some(_) => {
-                self.n_refused += 1;
+                self.split.refused += 1;
                 self.find(entry, true);
             }
         }

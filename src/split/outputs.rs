@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use super::{Form, Options, Split};
 use crate::run::Failure;
 use crate::run::pipeline::PooledBuffer;
-use crate::scan::record_fields;
 use urlsift_engine::lines::trim_terminator;
 use urlsift_grammar::escape;
 use urlsift_input::Input;
@@ -34,13 +33,8 @@ pub(super) struct Parts {
     pub(super) header: Option<Header>,
     /// Where the last record went.
     pub(super) last: Option<To>,
-    pub(super) accepted: u64,
-    pub(super) refused: u64,
-    pub(super) blank: u64,
-    pub(super) unmatched: u64,
-    pub(super) remarks: u64,
-    pub(super) boms: u64,
-    pub(super) records: Option<record_fields::Records>,
+    /// What is counted of the chunk.
+    pub(super) split: Split,
 }
 
 impl Parts {
@@ -53,13 +47,7 @@ impl Parts {
             to_refused: Vec::new(),
             header: None,
             last: None,
-            accepted: 0,
-            refused: 0,
-            blank: 0,
-            unmatched: 0,
-            remarks: 0,
-            boms: 0,
-            records: None,
+            split: Split::default(),
         }
     }
 }
@@ -145,16 +133,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
             }
         }
         self.last = parts.last.unwrap_or(self.last);
-        let split = &mut self.split;
-        split.accepted += parts.accepted;
-        split.refused += parts.refused;
-        split.blank += parts.blank;
-        split.unmatched += parts.unmatched;
-        split.remarks += parts.remarks;
-        split.boms += parts.boms;
-        if let Some(records) = parts.records {
-            record_fields::append(&mut split.records, parts.input, records);
-        }
+        self.split.add(parts.split);
         Ok(())
     }
 

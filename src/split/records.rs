@@ -70,7 +70,7 @@ impl Splitter<'_> {
         let begin = records.mark + records.gap;
         let mut parts = Parts::new(input.0, found.format);
         parts.gap = whole[records.mark..begin].to_vec();
-        parts.boms = u64::from(records.mark > 0);
+        parts.split.boms = u64::from(records.mark > 0);
         // The ranges that are not kept in the accepted output, and how many bytes are.
         let (mut gone, mut n_kept) = (Vec::new(), 0);
         // What is kept, if passwords are to be masked.
@@ -93,11 +93,11 @@ impl Splitter<'_> {
                 Fate::Remark => To::Both,
             };
             match fate {
-                Fate::Accepted => parts.accepted += 1,
-                Fate::Refused(_) => parts.refused += 1,
-                Fate::Blank => parts.blank += 1,
-                Fate::Unmatched => parts.unmatched += 1,
-                Fate::Header | Fate::Remark => parts.remarks += 1,
+                Fate::Accepted => parts.split.accepted += 1,
+                Fate::Refused(_) => parts.split.refused += 1,
+                Fate::Blank => parts.split.blank += 1,
+                Fate::Unmatched => parts.split.unmatched += 1,
+                Fate::Header | Fate::Remark => parts.split.remarks += 1,
             }
             if matches!(fate, Fate::Header) {
                 parts.header = Some(Header { text: shown.to_vec(), at: [n_kept, parts.to_refused.len()] });
@@ -132,7 +132,7 @@ impl Splitter<'_> {
             parts.last = Some(to);
         }
         found.take(&reader, whole);
-        parts.records = Some(found);
+        parts.split.records.push((input.0, found));
         let (mut kept, mut from) = (0, begin);
         for gone in gone {
             kept = bytes.pull(from..gone.start, kept);
