@@ -841,7 +841,8 @@ impl Column {
     }
 }
 
-fn count(n: usize) -> i64 {
+/// A number of values that are in memory.
+pub(crate) fn count(n: usize) -> i64 {
     i64::try_from(n).expect("what is in memory can be counted")
 }
 

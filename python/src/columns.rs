@@ -3,7 +3,7 @@
 use urlsift::columns::{Cells, Names};
 use urlsift::{Cause, Component};
 
-use crate::c_data::{Buffer, Column};
+use crate::c_data::{Buffer, Column, count};
 
 /// How sets and names are written.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl Column {
         match cells {
             Cells::Numbers(cells) => {
                 let numbers = cells.iter().map(|number| number.unwrap_or(0).cast_signed());
-                Self::numbers::<i64>(name, numbers.collect(), &valid(&cells))
+                Self::of(name, "l", cells.len(), &valid(&cells)).with(numbers.collect::<Vec<i64>>())
             }
             Cells::Names(Names { names, numbers, are_fixed, .. }) => {
                 let valid = Validity::of(numbers.len(), |n| numbers[n] >= 0);
@@ -70,7 +70,7 @@ impl Column {
                 let valid = valid(&cells);
                 let bits: Vec<_> = cells.into_iter().map(Option::unwrap_or_default).collect();
                 if form.bits {
-                    return Self::numbers(name, bits, &valid);
+                    return Self::of(name, "C", bits.len(), &valid).with(bits);
                 }
                 let column = |(bit, name): (usize, &&str)| Self::booleans(name, &bits, bit, &valid);
                 Self::table(name, bits.len(), &valid, names.iter().enumerate().map(column).collect())
@@ -134,11 +134,6 @@ impl Column {
         Self::of(name, "b", bytes.len(), valid).with(packed_bit(bytes, n))
     }
 
-    /// Numbers of 8, 16, 32 or 64 bits.
-    fn numbers<T: Number>(name: &str, values: Vec<T>, valid: &Validity) -> Self {
-        Self::of(name, T::FORMAT, values.len(), valid).with(values)
-    }
-
     /// Strings. Their offsets have 64 bits.
     fn strings<S: AsRef<str>>(
         name: &str,
@@ -171,9 +166,10 @@ impl Column {
         let names = Self::strings("", names.iter(), &Validity::default());
         let numbers = if is_small {
             let small = |&n: &i32| i8::try_from(n).expect("fewer than 128 names");
-            Self::numbers::<i8>(name, numbers.iter().map(small).collect(), valid)
+            let numbers: Vec<_> = numbers.iter().map(small).collect();
+            Self::of(name, "c", numbers.len(), valid).with(numbers)
         } else {
-            Self::numbers(name, numbers, valid)
+            Self::of(name, "i", numbers.len(), valid).with(numbers)
         };
         Self { dictionary: Some(Box::new(names)), ..numbers }
     }
@@ -207,23 +203,3 @@ fn offsets(lens: impl Iterator<Item = usize>) -> Vec<i64> {
     }));
     offsets
 }
-
-/// A number of values that are in memory.
-fn count(n: usize) -> i64 {
-    i64::try_from(n).expect("what is in memory can be counted")
-}
-
-/// A type of numbers in Arrow.
-pub trait Number: Copy + Send + Sync + 'static {
-    const FORMAT: &'static str;
-}
-
-macro_rules! numbers {
-    ($($number:ty = $format:literal),*) => {$(
-        impl Number for $number {
-            const FORMAT: &'static str = $format;
-        }
-    )*};
-}
-
-numbers!(i8 = "c", u8 = "C", i32 = "i", i64 = "l");
