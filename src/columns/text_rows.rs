@@ -49,18 +49,18 @@ impl<'c> TextRows<'c> {
         let Self { out, form, keep, columns, few_texts } = self;
         let cells = batch.cells(columns);
         let has_text = columns.iter().any(|column| column.of == Type::Text);
-        let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
+        let mut push_fields = |out: &mut Vec<u8>, n: usize, are_plain: bool| {
             for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *few_texts) {
-                match (cells, keep) {
-                    (Cells::Texts(cells), None) if column.of == Type::Text => push_plain(out, cells, n),
-                    (Cells::Sets(names, sets), _) => {
+                match cells {
+                    Cells::Texts(cells) if are_plain && column.of == Type::Text => push_plain(out, cells, n),
+                    Cells::Sets(names, sets) => {
                         texts.push(out, sets[n], |text, bits| push_list(text, of_set(names, bits)));
                     }
-                    (Cells::Names(names), _) if names.are_fixed => {
+                    Cells::Names(names) if names.are_fixed => {
                         let number = u8::try_from(names.numbers[n]).ok();
                         texts.push(out, number, |text, number| push(text, &names.names[usize::from(number)]));
                     }
-                    _ => push_field(out, column, cells, n, keep),
+                    _ => push_field(out, column, cells, n, *keep),
                 }
                 out.push(b'\t');
             }
@@ -72,7 +72,7 @@ impl<'c> TextRows<'c> {
         for n in 0..batch.lines.len() {
             match form {
                 // Rows that follow special ones are often special too.
-                Form::Tsv => push_fields(out, n, (!are_plain).then_some(*keep)),
+                Form::Tsv => push_fields(out, n, are_plain),
                 Form::Jsonl => push_object(out, columns, &cells, n),
             }
             if out.len() - start < TOGETHER && n + 1 < batch.lines.len() {
@@ -84,7 +84,7 @@ impl<'c> TextRows<'c> {
                 are_plain = are_plain_fields(&out[start..], rows.len() * columns.len());
                 if were_plain && !are_plain {
                     out.truncate(start);
-                    rows.for_each(|n| push_fields(out, n, Some(*keep)));
+                    rows.for_each(|n| push_fields(out, n, false));
                 }
             }
             if out.len() > MAX_WAITING {
@@ -145,8 +145,8 @@ fn push_plain(out: &mut Vec<u8>, texts: &Texts<'_>, n: usize) {
     }
 }
 
-/// Appends cell `n` as a field. Texts of the data need characters to keep.
-fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, keep: Option<Keep>) {
+/// Appends cell `n` as a field.
+fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, keep: Keep) {
     let start = out.len();
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
@@ -159,10 +159,7 @@ fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, k
         Cells::Texts(texts) if column.of == Type::Words => {
             texts.get(n).map(|words| push(out, &String::from_utf8_lossy(words)))
         }
-        Cells::Texts(texts) => texts.get(n).map(|text| match keep {
-            Some(keep) => push_text(out, text, keep),
-            None => out.extend_from_slice(text),
-        }),
+        Cells::Texts(texts) => texts.get(n).map(|text| push_text(out, text, keep)),
     };
     if is_there.is_none() {
         out.push(b'-');
