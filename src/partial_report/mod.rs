@@ -463,7 +463,7 @@ impl Partial {
             compressed: self.compressed.into_values().collect(),
             ..Scanned::default()
         };
-        let names = names.iter().map(String::as_str);
+        let names = names.iter().map(String::as_str).collect();
         Report::of(&scanned, names, &self.settings.options(), self.settings.show_secrets())
     }
 }

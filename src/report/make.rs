@@ -29,26 +29,11 @@ impl Report {
     #[doc(hidden)]
     #[must_use]
     pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
-        Self::of(scanned, inputs.iter().map(Input::name), options, show_secrets)
+        Self::of(scanned, inputs.iter().map(Input::name).collect(), options, show_secrets)
     }
 
     /// Makes the report of a scan of inputs with these names.
-    pub(crate) fn of<'a>(
-        scanned: &Scanned,
-        names: impl Iterator<Item = &'a str>,
-        options: &Options,
-        show_secrets: bool,
-    ) -> Self {
-        Self::with_inputs(scanned, names.map(input_count).collect(), options, show_secrets)
-    }
-
-    /// Makes the report of a scan of these inputs. Only their names are known.
-    fn with_inputs(
-        scanned: &Scanned,
-        inputs: Vec<InputCount>,
-        options: &Options,
-        show_secrets: bool,
-    ) -> Self {
+    pub(crate) fn of(scanned: &Scanned, names: Vec<&str>, options: &Options, show_secrets: bool) -> Self {
         let tally = &scanned.tally;
         let judged = tally.judged();
         let lines = judged.lines();
@@ -136,7 +121,7 @@ impl Report {
                 version: printable(options.suffixes.version().as_bytes()),
                 hash: format!("{:016x}", options.suffixes.hash()),
             }),
-            inputs: input_counts(scanned, inputs),
+            inputs: input_counts(scanned, names.into_iter().map(input_count).collect()),
         };
         report.name_examples();
         report.digest = digest::of_report(&mut report);

@@ -70,11 +70,7 @@ pub struct ExecOptions {
     pub line_len: usize,
     /// The kernel that judges lines. It has to be available.
     pub kernel: KernelId,
-    /// Whether files are memory-mapped, on Linux with the feature `mmap`. A file is memory-mapped only while the system
-    /// guarantees that no process changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, only if there are no more threads
-    /// than processors, and only without counts that look at lines one by one. A process that opens such a file for writing waits up to
-    /// ten milliseconds, and on a busy machine once until a suspended thread continues.
-    /// This process then gets a SIGURG, which is ignored unless it is handled.
+    /// Whether files are memory-mapped, as [`Scan::memory_map`](crate::Scan::memory_map) says.
     pub mmap: bool,
     /// The watch to which progress is reported, and which may stop the work.
     pub watch: Option<Watch>,

@@ -51,7 +51,7 @@ pub struct Options {
     pub distinct: BTreeSet<DistinctOf>,
     /// The list of public suffixes.
     pub suffixes: UsedList,
-    /// Whether and how the WHATWG parser judges lines too ([`Tally::whatwg`]). Costs some hundred nanoseconds per line.
+    /// Whether and how the WHATWG parser judges lines too ([`Tally::whatwg`]). Costs some nanoseconds per line.
     pub whatwg: Option<WhatwgWanted>,
 }
 
