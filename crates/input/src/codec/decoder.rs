@@ -112,7 +112,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Decodes `source`, which is compressed with `codec`, from its start. After `watch` is stopped, reading fails.
+    /// Decodes `source`, which is compressed with `codec`, from its start. After `watch` is stopped, reading fails, except at the end.
     ///
     /// # Errors
     /// When this build cannot read the codec.
@@ -228,11 +228,11 @@ impl Read for Decoder<'_> {
         if output.is_empty() {
             return Ok(0);
         }
+        // A few compressed bytes may decode to many, so it is not enough that the source asks the watch. A stop behind the last decoded
+        // byte leaves out nothing.
+        let is_stopped = self.watch.as_ref().is_some_and(Watch::is_stopped);
+        let output = if is_stopped { &mut output[..1] } else { output };
         loop {
-            // A few compressed bytes may decode to many, so it is not enough that the source asks the watch.
-            if self.watch.as_ref().is_some_and(Watch::is_stopped) {
-                return Err(Stopped.into());
-            }
             let n = match std::mem::replace(&mut self.place, DecoderPosition::End) {
                 DecoderPosition::Beginning => {
                     self.place = self
@@ -259,7 +259,7 @@ impl Read for Decoder<'_> {
                 }
             };
             if n > 0 {
-                return Ok(n);
+                return if is_stopped { Err(Stopped.into()) } else { Ok(n) };
             }
         }
     }
@@ -336,13 +336,21 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_it_at_once() {
-        let watch = Watch::default();
-        let (codec, packed) = FIXTURES[0];
-        let mut decoder = Decoder::new(Buffered::new(packed), codec, Some(&watch)).unwrap();
-        assert!(decoder.read(&mut [0; 10]).is_ok());
-        watch.stop();
-        let error = decoder.read(&mut [0; 10]).unwrap_err();
-        assert!(error.get_ref().unwrap().is::<Stopped>());
+    fn a_stop_ends_it_at_once_and_behind_the_last_byte_leaves_out_nothing() {
+        for (codec, packed) in FIXTURES {
+            let len = decoded(packed, codec, usize::MAX, 1 << 20).0.len();
+            for n_read in [0, 1, 10, len - 1, len] {
+                let watch = Watch::default();
+                let mut decoder = Decoder::new(Buffered::new(packed), codec, Some(&watch)).unwrap();
+                decoder.read_exact(&mut vec![0; n_read]).unwrap();
+                watch.stop();
+                match decoder.read(&mut [0; 10]) {
+                    Ok(n) => assert_eq!((n, n_read), (0, len), "{codec}"),
+                    Err(error) => {
+                        assert!(n_read < len && error.get_ref().unwrap().is::<Stopped>(), "{codec} {n_read}");
+                    }
+                }
+            }
+        }
     }
 }
