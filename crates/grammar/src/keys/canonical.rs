@@ -39,9 +39,8 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
     out
 }
 
-/// Says that a line is its own canonical form, but for an empty path, if RFC 3986 accepts it. `None` if it may differ in another way. This
-/// is known of http and https URLs with a lower-case host, without userinfo, port and dot-segments, whose escapes are canonical and follow
-/// the host.
+/// The canonical form of a line that RFC 3986 accepts, if only an empty path may change. This is known of http and https URLs with a
+/// lower-case host. They have no userinfo, port and dot-segments. Their escapes are canonical, and follow the host.
 #[must_use]
 pub fn kept(line: &[u8]) -> Option<Kept> {
     let Some(Host { name, port: None, end }) = host(line) else { return None };

@@ -98,8 +98,8 @@ impl PlainUrl {
         Some(if is_changed { host.to_ascii_lowercase().into() } else { host.into() })
     }
 
-    /// Says that the parser leaves the line as it is, but for an empty path. `None` if it may change the line in another way: capital
-    /// letters, the port, dot-segments, and what it percent-encodes. The cost is linear in the length of the line.
+    /// The URL that the parser makes of the line, if only an empty path may change. The parser may also change capital letters, the port,
+    /// dot-segments, and what it percent-encodes. The cost is linear in the length of the line.
     #[must_use]
     pub fn kept(&self, line: &[u8]) -> Option<Kept> {
         let (start, rest) = line.split_at(self.path);
