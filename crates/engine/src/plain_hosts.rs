@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::simd::{BLOCK, BlockSink, find_each};
 use urlsift_grammar::plain_host::{PlainHost, before_host};
 
-/// The bytes of a text that decide about plain hosts, as bits of its blocks. They take three quarters of the memory of the text.
+/// The bytes of a text that decide about plain hosts, as bits of its blocks. They take seven eighths of the memory of the text.
 #[derive(Debug)]
 pub struct PlainHosts<'a> {
     text: &'a [u8],
@@ -17,7 +17,7 @@ pub struct PlainHosts<'a> {
 pub const MAX_TEXT: usize = 16 << 20;
 
 /// A word for each [`Is`].
-type Bits = [u64; 6];
+type Bits = [u64; 7];
 
 /// What the bits of a block say, in their order.
 #[derive(Clone, Copy)]
@@ -28,23 +28,27 @@ enum Is {
     Hyphen,
     Question,
     Hash,
-    /// "%", "'", a byte beyond ASCII, or a dot behind "/".
+    Percent,
+    /// "'", a byte beyond ASCII, or a dot or "%" behind "/".
     Rare,
 }
 
 /// The blocks so far, and whether the last one ends in "/".
 struct Search<'b>(&'b mut Vec<Bits>, u64);
 
-impl BlockSink<8> for Search<'_> {
-    const SETS: [[u8; 3]; 8] =
-        [[b'a'; 3], [b'0'; 3], [b'.'; 3], [b'-'; 3], [b'?'; 3], [b'#'; 3], [b'/'; 3], [b'%', b'\'', b'\'']];
-    const RANGES: [Option<(u8, u8)>; 8] =
-        [Some((b'a', b'z')), Some((b'0', b'9')), None, None, None, None, None, Some((0x80, 0xff))];
+impl BlockSink<9> for Search<'_> {
+    const SETS: [[u8; 3]; 9] =
+        [[b'a'; 3], [b'0'; 3], [b'.'; 3], [b'-'; 3], [b'?'; 3], [b'#'; 3], [b'/'; 3], [b'%'; 3], [b'\''; 3]];
+    const RANGES: [Option<(u8, u8)>; 9] =
+        [Some((b'a', b'z')), Some((b'0', b'9')), None, None, None, None, None, None, Some((0x80, 0xff))];
 
     #[inline(always)]
-    fn take(&mut self, [letters, digits, dots, hyphens, questions, hashes, slashes, rare]: [u64; 8]) {
-        let rare = rare | (slashes << 1 | self.1) & dots;
-        self.0.push([!(letters | digits | dots | hyphens), dots, hyphens, questions, hashes, rare]);
+    fn take(
+        &mut self,
+        [letters, digits, dots, hyphens, questions, hashes, slashes, percents, rare]: [u64; 9],
+    ) {
+        let rare = rare | (slashes << 1 | self.1) & (dots | percents);
+        self.0.push([!(letters | digits | dots | hyphens), dots, hyphens, questions, hashes, percents, rare]);
         self.1 = slashes >> 63;
     }
 
@@ -87,7 +91,7 @@ impl<'a> PlainHosts<'a> {
         let mut blocks = Vec::with_capacity(text.len() / BLOCK + 3);
         find_each(text, Search(&mut blocks, 0));
         // So that each place has a block behind its own. No host goes on there.
-        blocks.extend([[u64::MAX, 0, 0, 0, 0, 0]; 2]);
+        blocks.extend([[u64::MAX, 0, 0, 0, 0, 0, 0]; 2]);
         Self { text, blocks }
     }
 
@@ -125,10 +129,16 @@ impl<'a> PlainHosts<'a> {
         })
     }
 
-    /// Whether nothing behind a plain host is "%", "'" or beyond ASCII, and no dot follows "/".
+    /// Whether nothing behind a plain host is "'" or beyond ASCII, and neither a dot nor "%" follows "/".
     #[inline]
     pub fn has_plain_rest(&self, place: &Range<usize>, host: PlainHost) -> bool {
         self.first(Is::Rare, place.start + host.end, place.end) == place.end
+    }
+
+    /// Whether no "%" is behind a plain host.
+    #[inline]
+    pub fn has_no_escape(&self, place: &Range<usize>, host: PlainHost) -> bool {
+        self.first(Is::Percent, place.start + host.end, place.end) == place.end
     }
 
     /// The bits of the 64 bytes from `at` on.
@@ -181,9 +191,10 @@ mod tests {
                 line.escape_ascii()
             );
             let rest = &line[host.end..];
-            let is_plain = rest.iter().all(|&byte| !matches!(byte, b'%' | b'\'' | 0x80..))
-                && !rest.windows(2).any(|pair| pair == b"/.");
+            let is_plain = rest.iter().all(|&byte| !matches!(byte, b'\'' | 0x80..))
+                && !rest.windows(2).any(|pair| matches!(pair, b"/." | b"/%"));
             assert_eq!(hosts.has_plain_rest(&place, host), is_plain, "{}", line.escape_ascii());
+            assert_eq!(hosts.has_no_escape(&place, host), !rest.contains(&b'%'), "{}", line.escape_ascii());
             n_plain += 1;
         }
         n_plain

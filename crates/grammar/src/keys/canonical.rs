@@ -8,7 +8,7 @@ use crate::automaton::State;
 use crate::hex::hex_byte;
 use crate::plain_host::Kept;
 use crate::resolve::finish_path;
-use crate::uri_parts::{Host, host, split};
+use crate::uri_parts::{Host, host, scheme_end, split};
 
 /// The canonical form of `line`; `None` if RFC 3986 refuses `line`.
 ///
@@ -40,13 +40,19 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
 }
 
 /// The canonical form of a line that RFC 3986 accepts, if only an empty path may change. This is known of http and https URLs with a
-/// lower-case host. They have no userinfo, port and dot-segments. Their escapes are canonical, and follow the host.
+/// lower-case host. They have no userinfo, port and dot-segments. Their escapes are canonical, and follow the host. It is also known of
+/// lines that have neither a scheme, an authority nor an escape.
 #[must_use]
 pub fn kept(line: &[u8]) -> Option<Kept> {
-    let Some(Host { name, port: None, end }) = host(line) else { return None };
+    let Some(host) = host(line) else {
+        let is_kept = scheme_end(line).is_none() && memchr(b'%', line).is_none();
+        return is_kept.then_some(Kept { slash: None });
+    };
+    let Host { name, port: None, end } = host else { return None };
     let is_plain = matches!(&line[..name.start], b"http://" | b"https://")
         && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'));
-    if is_plain { kept_behind_host(line, end, false) } else { None }
+    let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
+    if is_plain { kept_behind_host(line, end, !at_once::any_pair(&line[end..], is_rare)) } else { None }
 }
 
 /// The same of a line whose plain host ([`PlainHost`](crate::plain_host::PlainHost)) has this end. It may be known that no escape follows, and no
@@ -55,10 +61,7 @@ pub fn kept(line: &[u8]) -> Option<Kept> {
 #[must_use]
 #[inline]
 pub fn kept_behind_host(line: &[u8], end: usize, is_plain: bool) -> Option<Kept> {
-    let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
-    let rest = &line[end..];
-    let is_kept = is_plain || !at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest);
-    is_kept.then(|| Kept::with_path(line, end))
+    (is_plain || keeps_escapes_and_segments(&line[end..])).then(|| Kept::with_path(line, end))
 }
 
 /// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. It does not begin with either.
