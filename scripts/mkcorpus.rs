@@ -1,31 +1,27 @@
-//! Generates test data: lists of URLs of any size, and hostile inputs.
+//! Generates test data: lists of URLs of any size.
 //!
 //! `mkcorpus LIST... --size 1G --seed 7` draws lines from the lists in the proportions of their schemes. It changes most of
 //! them a little, damages a chosen share, and writes as many bytes as asked. Repeating a list would flatter a scanner: its
 //! branches would be predictable, and its hosts would stay in the cache. A generated list keeps the schemes, lengths and
 //! components of real lines, but nearly every line is new.
 //!
-//! `mkcorpus --hostile DIR` writes small handmade inputs. Each one tests a single assumption.
-//!
 //! All random numbers come from one seeded generator ([`Rng`]). Shares are whole parts per million, and pools are sorted.
 //! The same lists, options and seed therefore give the same bytes on every machine.
 //!
-//! The file has this order: command line, writing loop, [`Grower`] with its changes, damages, the cutting of lines,
-//! [`Rng`], and the hostile inputs. The hostile inputs share little but [`Rng`] with the rest.
+//! The file has this order: command line, writing loop, [`Grower`] with its changes, damages, the cutting of lines, and
+//! [`Rng`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::net::Ipv6Addr;
-use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Grow lists of URLs to a given size by seeded sampling and small changes.
 
 Usage: mkcorpus LIST... --size SIZE [OPTIONS]
-       mkcorpus --hostile DIR
 
 LIST is a newline-delimited file, or - for standard input (zstd -dc list.zst | mkcorpus - ...).
 
@@ -45,7 +41,6 @@ LIST is a newline-delimited file, or - for standard input (zstd -dc list.zst | m
       --labels FILE       write one byte a line that says what was done to it
   -o, --output FILE       where to write, - for standard output [default: -]
       --quiet             no summary on standard error
-      --hostile DIR       write the hostile inputs and their README into DIR, and nothing else
   -h, --help              this text
 
 Intact lines, with their labels:
@@ -89,9 +84,6 @@ fn run(words: impl Iterator<Item = String>) -> Result<(), String> {
             _ => Ok(()),
         };
     }
-    if let Some(dir) = &options.hostile {
-        return write_hostile(Path::new(dir));
-    }
     let texts = options.lists.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>()?;
     let lines = texts.iter().flat_map(|text| lines_of(text)).filter(|line| !options.clean || is_plain(line));
     let grower = Grower::new(lines, &options);
@@ -121,7 +113,6 @@ struct Options {
     flags: Flags,
     labels: Option<String>,
     output: String,
-    hostile: Option<String>,
     help: bool,
     clean: bool,
 }
@@ -160,7 +151,6 @@ impl Options {
             flags: Flags::default(),
             labels: None,
             output: "-".into(),
-            hostile: None,
             help: false,
             clean: false,
         };
@@ -200,7 +190,6 @@ impl Options {
             "--eol" => self.eol = parse_eol(&value()?)?,
             "--labels" => self.labels = Some(value()?),
             "-o" | "--output" => self.output = value()?,
-            "--hostile" => self.hostile = Some(value()?),
             "--crlf" => self.eol = Eol::CrLf,
             "--clean" => self.clean = true,
             "--bom" => self.flags.bom = true,
@@ -218,8 +207,6 @@ impl Options {
     fn check(&self) -> Result<(), String> {
         if self.help {
             Ok(())
-        } else if self.hostile.is_some() {
-            if self.lists.is_empty() { Ok(()) } else { Err("--hostile takes no lists".into()) }
         } else if self.lists.is_empty() {
             Err("no list given (see --help)".into())
         } else if self.size == 0 {
@@ -300,6 +287,8 @@ fn load(path: &str) -> Result<Vec<u8>, String> {
         _ => Ok(bytes),
     }
 }
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of a list, without byte order mark, terminators (LF with all CRs before it) and blank lines.
 fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -1118,555 +1107,6 @@ impl Rng {
     }
 }
 
-// ---- hostile inputs ---------------------------------------------------------------------------------------
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// A file of `--hostile`: its name, its description for the README, and its bytes.
-type Hostile = (&'static str, &'static str, fn() -> Vec<u8>);
-
-const HOSTILE: &[Hostile] = &[
-    ("empty.txt", "no bytes: no lines, no division by zero, no map of nothing", Vec::new),
-    ("one_newline.txt", "one LF: one blank line, not two and not none", || b"\n".to_vec()),
-    ("newlines.txt", "50,000 LFs: blank lines only, as many lines as bytes", || vec![b'\n'; 50_000]),
-    ("crs.txt", "50,000 CRs, no LF: one blank line whose terminator is the whole file", || {
-        vec![b'\r'; 50_000]
-    }),
-    ("percents.txt", "60,000 `%`: an escape begins and fails at every byte", || vec![b'%'; 60_000]),
-    ("colons.txt", "60,000 `:`: no scheme at all, then a delimiter at every byte", || vec![b':'; 60_000]),
-    ("delimiters.txt", "runs of 1 to 130 of each of `/ ? # @ [ ] & ; =`: every part empty", delimiters),
-    ("crlf.txt", "CR LF ends, a blank line among them", || ended(b"\r\n")),
-    ("crcrlf.txt", "CR CR LF ends: both CRs belong to the terminator", || ended(b"\r\r\n")),
-    ("cr_runs.txt", "0 to 130 CRs before the LF: a terminator longer than a block of 64", cr_runs),
-    ("mixed_ends.txt", "LF, CR LF, CR CR LF and LF CR in turn: an end is judged line by line", mixed_ends),
-    ("lone_crs.txt", "CRs inside lines, first, last but one, beside blanks: bytes, not ends", lone_crs),
-    ("no_final_newline.txt", "the last line has no LF and counts", || {
-        b"http://a.example/\nhttp://b.example/".into()
-    }),
-    ("no_final_newline_cr.txt", "the input ends in CR without LF: still a terminator", || {
-        b"http://a.example/\r\nhttp://b.example/\r".into()
-    }),
-    ("bom.txt", "a UTF-8 byte order mark at the start: skipped and reported", || marked(1)),
-    ("bom_twice.txt", "two byte order marks: the second is three bytes of the first line", || marked(2)),
-    ("bom_middle.txt", "byte order marks at a later line's start, inside and at its end: bytes", bom_middle),
-    ("bom_alone.txt", "a byte order mark and nothing else: an empty input", || BOM.to_vec()),
-    ("bom_part.txt", "two thirds of a byte order mark: one line of two wrong bytes", || BOM[..2].to_vec()),
-    ("bom_newline.txt", "a byte order mark and LF: one blank line", || [BOM, b"\n"].concat()),
-    (
-        "nul_bytes.txt",
-        "NUL bytes first, last, inside, alone and in a run of 100: no string ends there",
-        nul_bytes,
-    ),
-    ("bytes_lines.txt", "each of the 256 byte values as a line (LF and CR make blank ones)", bytes_lines),
-    ("bytes_in_url.txt", "each byte value in each part of a URL, and after `%`", bytes_in_url),
-    (
-        "block_edges.txt",
-        "each delimiter at columns 60 to 67 of lines of 128 bytes: edges of a block",
-        block_edges,
-    ),
-    ("endless.txt", "one line of 60,000 bytes without LF, accepted by every grammar", || endless(b'a')),
-    ("endless_broken.txt", "the same, wrong at its last byte only", || endless(b'<')),
-    ("lengths_0_300.txt", "one URL cut to 0, 1, 2, ... 300 bytes: every length of tail", lengths),
-    ("schemes_2000.txt", "2,000 invented schemes: a table of counts has to grow", schemes),
-    ("scheme_case.txt", "all 256 letter cases of one scheme of 8 letters: one key, not 256", scheme_case),
-    (
-        "scheme_long.txt",
-        "schemes of 1 to 130 and of 5,000 letters: none is cut, and the longest keeps no name",
-        scheme_long,
-    ),
-    ("terminal.txt", "terminal escapes inside URLs: a report must not colour, retitle or clear", terminal),
-    ("bidi.txt", "bidi and zero-width characters, look-alike hosts: a report must not be reordered", bidi),
-    ("bad_utf8.txt", "overlong, cut, surrogate and too large UTF-8, raw Latin-1", bad_utf8),
-    ("userinfo.txt", "user names and passwords, empty, doubled, escaped: the advisory on passwords", || {
-        USERINFO.into()
-    }),
-    ("ports.txt", "ports from empty to 400 digits: numbers that overflow any integer", ports),
-    ("ip_literals.txt", "a zoo of IPv6 and IPvFuture literals, right and wrong", || around("[", IPV6, "]")),
-    ("ipv4.txt", "a zoo of dotted numbers that are, look like or are not addresses", || around("", IPV4, "")),
-    ("rfc1738.txt", "every scheme of RFC 1738 in right and wrong forms", || RFC1738.into()),
-    ("escapes.txt", "a URL with escapes in all parts, each escape broken in each way", escapes),
-    ("advisories.txt", "encoded controls and delimiters, reserved ports, gopher to port 25", || {
-        ADVISORIES.into()
-    }),
-    ("wrapped.txt", "URLs in blanks, tabs, quotes, brackets and `<URL:...>`: nothing is trimmed", wrapped),
-    (
-        "utf16le.txt",
-        "UTF-16 LE with its mark: every second byte is NUL, lines begin inside a character",
-        utf16le,
-    ),
-    ("gzip_noise.gz", "a gzip header and noise: bytes like others, none of them shown raw", || {
-        noise(GZIP_HEADER)
-    }),
-    ("zstd_noise.zst", "a zstd magic number and noise: the same", || noise(b"\x28\xb5\x2f\xfd\x24\x40")),
-    ("table.csv", "CSV with quotes, doubled quotes, commas and LFs in fields: not a list", || CSV.into()),
-    ("page.html", "a snippet of HTML: not a list either", || HTML.into()),
-];
-
-/// Writes the hostile inputs and a README that describes each.
-fn write_hostile(dir: &Path) -> Result<(), String> {
-    let failed = |path: &Path, error: &io::Error| format!("{}: {error}", path.display());
-    fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
-    let mut readme = String::from(HOSTILE_README);
-    for (name, what, make) in HOSTILE {
-        let (path, bytes) = (dir.join(name), make());
-        fs::write(&path, &bytes).map_err(|error| failed(&path, &error))?;
-        _ = writeln!(readme, "| `{name}` | {} | {what} |", bytes.len());
-    }
-    let path = dir.join("README.md");
-    fs::write(&path, readme).map_err(|error| failed(&path, &error))
-}
-
-const HOSTILE_README: &str = "\
-# Hostile inputs
-
-Small inputs of our own, each made to break one assumption. Hosts are example or reserved names and addresses,
-passwords are invented. `mkcorpus --hostile DIR` (`scripts/mkcorpus.rs`) writes every file here and this page,
-with the same bytes on every machine; change the generator, not the files.
-
-| file | bytes | what it is and what it tries to break |
-|---|---|---|
-";
-
-/// Lines that all end in LF.
-fn lines<T: AsRef<[u8]>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
-    let mut out = Vec::new();
-    for line in lines {
-        out.extend_from_slice(line.as_ref());
-        out.push(b'\n');
-    }
-    out
-}
-
-fn ended(end: &[u8]) -> Vec<u8> {
-    [b"http://a.example/", end, b"mailto:b@c.example", end, end, b"d/e?f#g", end, b"http://h.example/ i", end]
-        .concat()
-}
-
-fn cr_runs() -> Vec<u8> {
-    lines((0..=130).map(|run| format!("http://a.example/{}", "\r".repeat(run))))
-}
-
-fn delimiters() -> Vec<u8> {
-    lines("/?#@[]&;=".chars().flat_map(|c| (1..=130).step_by(3).map(move |run| c.to_string().repeat(run))))
-}
-
-fn mixed_ends() -> Vec<u8> {
-    let ends = ["\n", "\r\n", "\r\r\n", "\n\r"];
-    (0..64).flat_map(|n| format!("http://a.example/{n}{}", ends[n % 4]).into_bytes()).collect()
-}
-
-fn lone_crs() -> Vec<u8> {
-    lines([
-        "\rhttp://a.example/",
-        "http://a.example/\rhttp://b.example/",
-        "http\r://a.example/",
-        "http://a.exa\rmple/",
-        "http://a.example/\r \r",
-        "http://a.example/\r\rb",
-        "http://a.example/%\r0A",
-        " \r",
-        "\r \r\n\r",
-    ])
-}
-
-fn marked(times: usize) -> Vec<u8> {
-    [BOM.repeat(times), b"http://a.example/\nhttp://b.example/\n".to_vec()].concat()
-}
-
-fn bom_middle() -> Vec<u8> {
-    lines([
-        "http://a.example/",
-        "\u{feff}http://b.example/",
-        "http://c.exa\u{feff}mple/",
-        "http://d.example/\u{feff}",
-        "\u{feff}",
-    ])
-}
-
-fn nul_bytes() -> Vec<u8> {
-    let run = "\0".repeat(100);
-    lines([
-        "\0",
-        "\0http://a.example/",
-        "http://b.exa\0mple/",
-        "http://c.example/\0",
-        "ht\0tp://d.example/",
-        &run,
-    ])
-}
-
-fn bytes_lines() -> Vec<u8> {
-    (0..=u8::MAX).flat_map(|byte| [byte, b'\n']).collect()
-}
-
-fn bytes_in_url() -> Vec<u8> {
-    const PLACES: [&str; 9] = [
-        "ht*p://a.example/",
-        "ftp://u*v@a.example/",
-        "http://a*b.example/",
-        "http://a.example:8*/",
-        "http://a.example/p*q",
-        "http://a.example/?q*r",
-        "http://a.example/#f*g",
-        "http://a.example/%*0",
-        "*",
-    ];
-    let places = PLACES.map(|place| place.split_once('*').unwrap_or_default());
-    lines((0..=u8::MAX).flat_map(|byte| {
-        places.map(|(before, after)| [before.as_bytes(), &[byte], after.as_bytes()].concat())
-    }))
-}
-
-fn block_edges() -> Vec<u8> {
-    const MARKS: [&str; 14] =
-        ["/", "?", "#", ":", "@", "%41", "%4", "%", "[", "//", "http://", "\"", "\r", "é"];
-    let columns = MARKS.iter().flat_map(|mark| (60..68).map(move |column| (mark, column)));
-    lines(columns.map(|(mark, column)| {
-        let start = format!("http://{:a<1$}{mark}", "a.example/", column - 7);
-        format!("{start}{}", "b".repeat(127 - start.len()))
-    }))
-}
-
-fn endless(last: u8) -> Vec<u8> {
-    let mut line = b"http://www.example.com/".to_vec();
-    let segment = b"abcdefgh/ij.kl-mn/0123456789/%41%7e/";
-    line.extend(segment.iter().cycle().take(59_990 - line.len()));
-    // Hex digits complete any escape that the cycle may have cut.
-    line.extend_from_slice(b"aaaaaaaaa");
-    line.push(last);
-    line
-}
-
-fn lengths() -> Vec<u8> {
-    let path = "/a%20b;c=d,e".repeat(14);
-    let url = format!("http://www.example.com:8080{path}?q=r&s=%2F+t*u!'()#v/w?x{}", "y".repeat(300));
-    lines((0..=300).map(|len| &url[..len]))
-}
-
-fn schemes() -> Vec<u8> {
-    let mut rng = Rng::new(2000);
-    lines((0..2000).map(|n| {
-        let mut word = Vec::new();
-        push_word(&mut rng, &mut word);
-        let word = String::from_utf8_lossy(&word).replace('_', "+");
-        format!("s{word}-{n}://a.example/")
-    }))
-}
-
-fn scheme_case() -> Vec<u8> {
-    lines((0..256_u32).map(|bits| {
-        let flipped =
-            |(n, letter): (u32, char)| if bits >> n & 1 == 1 { letter.to_ascii_uppercase() } else { letter };
-        (0..).zip("prospero".chars()).map(flipped).chain("://a.example/b".chars()).collect::<String>()
-    }))
-}
-
-fn scheme_long() -> Vec<u8> {
-    let lengths = (1..=130).chain([5000, 5000, 5001, 5000]);
-    lines(lengths.enumerate().map(|(n, len)| {
-        let letter = if n % 4 == 3 { "Z" } else { "z" };
-        format!("{}://a.example/", letter.repeat(len))
-    }))
-}
-
-fn terminal() -> Vec<u8> {
-    lines([
-        "http://a.example/\x1b[31mred\x1b[0m",
-        "http://\x1b[2J\x1b[Ha.example/",
-        "http://a.example/\x1b]0;title\x07",
-        "http://a.example/\x1b]8;;http://b.example/\x1b\\link\x1b]8;;\x1b\\",
-        "\x1b[31mhttp\x1b[0m://a.example/",
-        "x\x1b[1m://a.example/",
-        "http://a.example/\x1b[1A\x1b[2Kgone",
-        "http://a.example/\x1b[?1049h",
-        "http://a.example/\x1bP0;1|17/ab\x1b\\",
-        "http://a.example/\u{9b}31m\u{9d}0;title\u{9c}",
-        "http://a.example/\x08\x08\x08\x08b\x7f\x0b\x0c",
-        "http://a.example/\x07\x07\x07",
-        "http://a.example/%1B%5B31m",
-    ])
-}
-
-fn bidi() -> Vec<u8> {
-    lines([
-        "http://a.example/\u{202e}gpj.exe",
-        "http://\u{202e}elpmaxe.a/",
-        "http://a.example/\u{200f}b\u{200e}c",
-        "http://a.example/\u{2066}b\u{2069}\u{2067}c\u{2068}d",
-        "\u{202d}http\u{202c}://a.example/",
-        "http://a\u{200b}b\u{200d}c\u{2060}.example/",
-        "http://\u{430}.example/",
-        "http://a\u{2024}example/",
-        "http://a.example\u{2044}b/",
-        "http://a\u{3002}example/\u{ff0f}b\u{ff1f}c\u{ff03}d",
-        "http://a.example/\u{2028}b\u{2029}c\u{85}d",
-        "http://a.example/e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
-        "http://\u{5d0}\u{5d1}.example/\u{627}\u{628}",
-        "http://xn--a-ecp.example/",
-    ])
-}
-
-fn bad_utf8() -> Vec<u8> {
-    let latin1: [&[u8]; 2] = [b"caf\xe9", b"\xa0\xad"];
-    lines(BAD_UTF8.into_iter().chain(latin1).flat_map(|bytes| {
-        [[b"http://a.example/", bytes, b"b"].concat(), [b"http://", bytes].concat(), bytes.to_vec()]
-    }))
-}
-
-fn ports() -> Vec<u8> {
-    let long = ["9", "0", "1"].map(|digit| digit.repeat(400));
-    let padded = format!("{}80", "0".repeat(64));
-    let short =
-        ["", "0", "80", "080", "443", "1023", "1024", "65535", "65536", "99999", "4294967295", "4294967296"];
-    let wide =
-        ["9223372036854775808", "18446744073709551615", "18446744073709551616", "18446744073709551696"];
-    let wrong = ["-1", "+80", "80a", "0x50", "8 0", ":80", "80:", "%38", "٣", "80:80", "1e3"];
-    let ports = short.iter().chain(&wide).chain(&wrong).copied().chain(long.iter().map(String::as_str));
-    let ports: Vec<&str> = ports.chain([padded.as_str()]).collect();
-    let schemes = ["http", "https", "ftp", "gopher", "telnet", "wais", "nntp", "prospero", "x-own"];
-    lines(ports.iter().flat_map(|port| {
-        let schemes: &[&str] = if port.len() > 60 { &schemes[..2] } else { &schemes };
-        schemes.iter().map(move |scheme| format!("{scheme}://a.example:{port}/b"))
-    }))
-}
-
-/// Uses each word of a text as a host: alone, and with userinfo, port and path.
-fn around(open: &str, hosts: &str, close: &str) -> Vec<u8> {
-    lines(hosts.split_whitespace().flat_map(|host| {
-        let host = format!("{open}{host}{close}");
-        [format!("http://{host}"), format!("ftp://u@{host}:80/a"), format!("//{host}?b")]
-    }))
-}
-
-const IPV6: &str = "
-:: ::1 1:: 1::2 2001:db8::1 2001:DB8::A 1:2:3:4:5:6:7:8 1:2:3:4:5:6:7:: ::2:3:4:5:6:7:8 1::3:4:5:6:7:8
-1:2:3:4:5:6::8 ::ffff:192.0.2.1 ::192.0.2.1 1:2:3:4:5:6:192.0.2.1 64:ff9b::192.0.2.33 2001:db8::192.0.2.1
-0000:0000:0000:0000:0000:0000:0000:0001 v1.a v1F.a:b;c=d vF.~ V7.x
-: ::: 1 1: :1 1:2 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1::2::3 1:::2 ::1: :1::2 12345:: ::12345 ::g ::-1
-1:2:3:4:5:6:7:8:: ::1:2:3:4:5:6:7:8 1:2:3:4:5:6:7:192.0.2.1 ::192.0.2 ::192.0.2.256 ::192.0.2.01
-::192.0.2.1.1 192.0.2.1 192.0.2.1:: ::ffff:192.0.2.1:1 ::1%25en0 ::1%en0 fe80::1%251 ::1/64 ::%31
-v1 v1. v.a vg.a v1.a@b v1.[a] v1.%41 [::1] ::1]] [::1";
-
-const IPV4: &str = "
-192.0.2.1 0.0.0.0 255.255.255.255 256.1.1.1 999.999.999.999 192.0.2 192.0.2.1.5 192.0.2.1. .192.0.2.1 192..2.1
-192.000.002.001 000000192.0.2.1 192.0.2.1a 192.0.2.a1 a.0.2.1 1 1. 4294967295 0x7f.0.0.1 0x7f000001 0177.0.0.1
-127.1 192.0.2.-1 192.0.2.+1 192.0.2.%31 99999999999999999999.1.1.1 1.1.1.99999999999999999999 3com.example
-a.3com 192.0.2.1.example -192.0.2.1 192_0.2.1";
-
-const USERINFO: &str = "\
-ftp://user:password@ftp.example/
-ftp://user:@ftp.example/
-ftp://:password@ftp.example/
-ftp://:@ftp.example/
-ftp://@ftp.example/
-ftp://user@ftp.example/
-http://user:password@www.example/
-https://user:pass:word@www.example/
-https://user:password@@www.example/
-https://user@host:password@www.example/
-https://user%3Apassword@www.example/
-https://user:p%40ss@www.example/
-https://user:p/ss@www.example/
-ftp://user:p?ss@ftp.example/a
-ftp://user:p#ss@ftp.example/a
-http://www.example/a:b@c
-http://www.example?u:p@h
-//user:password@www.example/
-telnet://user:password@telnet.example:23/
-foo://user:password@www.example
-foo:user:password@www.example
-mailto:user:password@mail.example
-ftp://user:pass word@ftp.example/
-ftp://us\u{e9}r:p\u{e4}ss@ftp.example/
-http://www.example@198.51.100.7/
-http://www.example:80@198.51.100.7/
-http://[user:password@]www.example/
-";
-
-const RFC1738: &str = "\
-ftp://ftp.example
-ftp://ftp.example/
-ftp://user:pass@ftp.example:21/a/b;type=i
-ftp://ftp.example/a;type=A
-ftp://ftp.example/%2Fetc/motd
-ftp://ftp.example/a;type=x
-ftp://ftp.example/a;Type=i
-ftp://ftp.example/a?b
-ftp://
-ftp:/a
-http://www.example
-http://www.example:80/a/b?c
-http://www.example/?
-http://www.example/;a:b@c&d=e
-http://192.0.2.1/
-http://www.example?c
-http://www.example/a?b/c
-http://www.example/a#b
-http://www.example/~a
-http://user@www.example/
-http://www.example:/
-http:///a
-http://www.example./
-http://a_b.example/
-HTTP://www.example/
-gopher://gopher.example
-gopher://gopher.example/
-gopher://gopher.example:70/00/a
-gopher://gopher.example/11/a%09search
-gopher://gopher.example/7/a%09b%09+c
-gopher://gopher.example:25/0HELO%0D%0A
-gopher://gopher.example/1/a?b
-gopher:/1/a
-mailto:a@b.example
-mailto:a%25b@c.example
-mailto:
-mailto:a b@c.example
-mailto:a@b.example?subject=c
-mailto://a@b.example
-news:comp.infosystems.www.misc
-news:*
-news:a%40b@c.example
-news:a@b.example
-news:
-news:1a
-news:a@b@c.example
-news://news.example/a
-nntp://news.example/comp.lang.c/1234
-nntp://news.example:119/a.b
-nntp://news.example
-nntp://news.example/a/b
-nntp:comp.lang.c
-telnet://telnet.example
-telnet://user:pass@telnet.example:23/
-telnet://telnet.example/a
-telnet:telnet.example
-wais://wais.example/db
-wais://wais.example:210/db?search
-wais://wais.example/db/type/path
-wais://wais.example/db/type
-wais://wais.example
-wais://wais.example/db?a/b
-file:///a
-file://localhost/a/b
-file://host.example/a
-file:///
-file://
-file:/a
-file://host.example:80/a
-file:///C:/a
-file:///C|/a
-prospero://host.example:1525//a/b
-prospero://host.example/a;field=value
-prospero://host.example/a;b=c;d=e
-prospero://host.example
-prospero://host.example/a;b
-prospero:a
-otherscheme:a/b
-otherscheme://a@b:c/d
-x-y+z.1:
-1a:b
-+:a
-:a
-url:http://www.example/
-URL:ftp://ftp.example/
-";
-
-const ADVISORIES: &str = "\
-http://a.example/%00
-http://a.example/%0a%0D
-http://a.example/%09
-gopher://a.example/7/b%09c
-gopher://a.example/7/b%0D%0Ac
-gopher://a.example:25/
-gopher://a.example:025/
-gopher://a.example:70/
-ftp://a.example/%2Fb%3ac%3Bd%40e
-telnet://a%2f@b.example/
-telnet://a%3A%40@b.example/
-http://a.example/%2F%3B%3F
-https://a.example/%2f%3b%3f
-news:a%40b.example
-prospero://a.example/b%3Bc%3D
-http://a.example:80/
-http://a.example:81/
-http://a.example:1024/
-https://a.example:443/
-https://a.example:0443/
-ftp://u:p@a.example:22/%00
-wais://a.example:209/b
-nntp://a.example:0/b.c
-http://a.example/%2500%250A
-";
-
-fn escapes() -> Vec<u8> {
-    const URL: &str = "ftp://u%41:p%42@h%43.example:80/%44%e5/%46;%47?%48=%49#%4a%4B";
-    const BREAKS: [&str; 14] = [
-        "%", "%4", "%g0", "%0g", "%%41", "%4%41", "%\"1", "% 41", "%+4", "%u0041", "%%", "%25%", "%2541",
-        "%00",
-    ];
-    let at: Vec<usize> = URL.match_indices('%').map(|(at, _)| at).collect();
-    let broken = at
-        .iter()
-        .flat_map(|&at| BREAKS.iter().map(move |broken| format!("{}{broken}{}", &URL[..at], &URL[at + 3..])));
-    let cut = (0..=URL.len()).map(|len| URL[..len].to_owned());
-    let deep = (0..200).step_by(9).map(|depth| format!("http://a.example/%{}41", "25".repeat(depth)));
-    let dense = (0..70).map(|count| format!("http://a.example/{}%4", "%7E".repeat(count)));
-    lines(broken.chain(cut).chain(deep).chain(dense))
-}
-
-fn wrapped() -> Vec<u8> {
-    const PAIRS: [(&str, &str); 14] = [
-        (" ", ""),
-        ("", " "),
-        ("\t", ""),
-        ("", "\t"),
-        ("\"", "\""),
-        ("'", "'"),
-        ("<", ">"),
-        ("<URL:", ">"),
-        ("<url:", ">"),
-        ("URL:", ""),
-        ("(", ")"),
-        ("[", "]"),
-        ("", ","),
-        ("1 ", " 200"),
-    ];
-    let urls = ["http://a.example/b", "mailto:a@b.example", "c/d"];
-    lines(urls.iter().flat_map(|url| PAIRS.map(|(before, after)| format!("{before}{url}{after}"))))
-}
-
-fn utf16le() -> Vec<u8> {
-    "\u{feff}http://a.example/\r\nhttp://b.example/é\n".encode_utf16().flat_map(u16::to_le_bytes).collect()
-}
-
-/// A gzip member header with no flags, no time and an unknown system.
-const GZIP_HEADER: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff";
-
-fn noise(header: &[u8]) -> Vec<u8> {
-    let mut rng = Rng::new(1952);
-    header.iter().copied().chain((0..512).flat_map(|_| rng.next().to_le_bytes())).collect()
-}
-
-const CSV: &str = "\
-rank,url,\"note, quoted\"
-1,http://a.example/,plain
-2,\"http://b.example/?c,d\",comma
-3,\"http://c.example/\"\"d\"\"\",\"quotes \"\"inside\"\"\"
-4,\"http://d.example/
-\",\"newline in the field\"
-5,,empty
-6;http://e.example/;semicolons
-";
-
-const HTML: &str = "\
-<!DOCTYPE html>
-<title>a list that is none</title>
-<base href=\"http://a.example/b/\">
-<p><a href=\"c?d=e&amp;f=g#h\">i</a> <a href='//j.example'>k</a> <a href=http://l.example/m>n</a>
-<img src=\"data:image/gif;base64,R0lGODlhAQABAAAAACw=\" srcset=\"o.png 1x, p.png 2x\">
-<!-- http://q.example/ --> <script>location = \"http://r.example/\" + \"s\"</script>
-";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1722,13 +1162,6 @@ mod tests {
             ["1:b", ":a", "//a:b", "//[::1", "//[1]", "//a@b@c", "a#b#c", "%4", "a b", "é", "//[::1]x"]
         {
             assert!(!is_plain(text.as_bytes()), "{text}");
-        }
-    }
-
-    #[test]
-    fn hostile_inputs_are_small() {
-        for (name, _, make) in HOSTILE {
-            assert!(make().len() < 1 << 16, "{name}");
         }
     }
 }
