@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use urlsift::internal::run::{Codec, DecodeError, DecodeErrorKind, list_inputs};
-use urlsift::internal::run::{ExecOptions, Scanned, scan_inputs};
+use urlsift::internal::run::{Scanned, scan_inputs};
 use urlsift::internal::scan;
 
 use crate::reference::Rng;
-use crate::support::{amount, on_all_cores};
+use crate::samples::gzip;
+use crate::support::{amount, exec, on_all_cores};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec")
@@ -49,9 +50,7 @@ fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
 }
 
 fn scan_with(path: &Path, threads: usize, chunk: usize) -> Scanned {
-    let mut exec = ExecOptions::default();
-    (exec.threads, exec.shard_len) = (threads, chunk);
-    scan_inputs(&list_inputs(&[path.to_owned()]), &scan::Options::default(), &exec)
+    scan_inputs(&list_inputs(&[path.to_owned()]), &scan::Options::default(), &exec(threads, chunk))
 }
 
 /// The decoding error of the only input.
@@ -494,10 +493,7 @@ const CODECS: [Codec; 4] = [Codec::Gzip, Codec::Zstd, Codec::Xz, Codec::Bzip2];
 /// Compresses bytes to one stream of the codec.
 fn pack(bytes: &[u8], codec: Codec) -> Vec<u8> {
     match codec {
-        Codec::Gzip => {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            encoder.write_all(bytes).and_then(|()| encoder.finish())
-        }
+        Codec::Gzip => Ok(gzip(bytes)),
         Codec::Zstd => zstd::encode_all(bytes, 1),
         Codec::Xz => {
             let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 0);

@@ -4,17 +4,23 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::samples::samples;
-use crate::support::amount;
+use crate::samples::{gzip, samples};
+use crate::support::{self, amount, everything};
 use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
-use urlsift::internal::run::{BadCause, BadRecord, Format, Role};
+use urlsift::internal::run::{BadCause, BadRecord, Codec, Format, Role};
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
 use urlsift::internal::scan::Options;
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::tally::{DistinctOf, TopOf};
+use urlsift::tally::TopOf;
 use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, judge};
+
+fn exec(threads: usize, shard_len: usize, mmap: bool) -> ExecOptions {
+    let mut exec = support::exec(threads, shard_len);
+    exec.mmap = mmap;
+    exec
+}
 
 fn scanned(bytes: &[u8], format: Format, options: &Options, exec: &ExecOptions) -> Scanned {
     let directory = tempfile::tempdir().unwrap();
@@ -93,14 +99,6 @@ fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
     }
 }
 
-fn options() -> Options {
-    let mut options = Options::default();
-    options.lengths = true;
-    options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
-    options.distinct = DistinctOf::ALL.iter().copied().collect();
-    options
-}
-
 #[test]
 fn records_are_counted_as_their_fields_one_by_one() {
     for (name, bytes, format) in samples() {
@@ -110,10 +108,9 @@ fn records_are_counted_as_their_fields_one_by_one() {
         for (n, kernel) in KernelId::available().enumerate() {
             let efforts = [(1, 300, false), (3, 300, true), (3, 5000, false), (2, 1 << 20, true)];
             for (threads, shard_len, mmap) in efforts.into_iter().skip(n % share).step_by(share) {
-                let mut exec = ExecOptions::default();
-                (exec.threads, exec.shard_len, exec.kernel) = (threads, shard_len, kernel);
-                exec.mmap = mmap;
-                let scanned = scanned(&bytes, format, &options(), &exec);
+                let mut exec = exec(threads, shard_len, mmap);
+                exec.kernel = kernel;
+                let scanned = scanned(&bytes, format, &everything(5), &exec);
                 if let Some(first) = &first {
                     let what = format!("{name} by {kernel} in chunks of {shard_len}");
                     assert_eq!((&scanned.tally, &scanned.records), (&first.tally, &first.records), "{what}");
@@ -145,9 +142,8 @@ fn frequent_names_do_not_depend_on_record_lengths() {
     assert!(bytes.len() > 16 << 20);
     let mut tallies = Vec::new();
     for (threads, shard_len) in [(1, 100_000), (2, 3 << 20)] {
-        let mut exec = ExecOptions::default();
-        (exec.threads, exec.shard_len) = (threads, shard_len);
-        tallies.push(scanned(&bytes, Format::JsonLines, &options(), &exec).tally);
+        let exec = exec(threads, shard_len, false);
+        tallies.push(scanned(&bytes, Format::JsonLines, &everything(5), &exec).tally);
     }
     assert_eq!(tallies[0].top(TopOf::Hosts, 10), tallies[1].top(TopOf::Hosts, 10));
     assert_eq!(tallies[0], tallies[1]);
@@ -168,10 +164,14 @@ fn refused_records_have_the_lines_of_the_file() {
     bytes.extend(b"{\"url\"");
     for (threads, shard_len) in [(1, 16), (2, 16), (4, 100), (3, 1000), (2, 70_000)] {
         for mmap in [false, true] {
-            let mut exec = ExecOptions::default();
-            (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
+            let exec = exec(threads, shard_len, mmap);
             let name = format!("{threads} threads, shards of {shard_len}, mapped: {mmap}");
-            check(&name, &bytes, Format::JsonLines, &scanned(&bytes, Format::JsonLines, &options(), &exec));
+            check(
+                &name,
+                &bytes,
+                Format::JsonLines,
+                &scanned(&bytes, Format::JsonLines, &everything(5), &exec),
+            );
         }
     }
 }
@@ -199,8 +199,7 @@ fn record_length_limit_does_not_depend_on_cuts() {
         for &(crs, end) in &all[..if format == Format::JsonLines { 3 } else { 1 }] {
             let bytes = [head, &records, record, &"\r".repeat(crs), end, &records, record].concat();
             let found = |threads, shard_len, mmap| {
-                let mut exec = ExecOptions::default();
-                (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
+                let exec = exec(threads, shard_len, mmap);
                 let found = scanned(bytes.as_bytes(), format, &Options::default(), &exec);
                 (found.tally, format!("{:?}", found.records))
             };
@@ -223,22 +222,15 @@ fn several_inputs_are_counted_as_each_alone() {
             let path = directory.path().join(&name);
             fs::write(&path, &bytes).unwrap();
             paths.push(path);
-            #[cfg(feature = "gzip")]
-            {
-                let path = directory.path().join(name + ".gz");
-                let file = fs::File::create(&path).unwrap();
-                let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-                std::io::Write::write_all(&mut encoder, &bytes).unwrap();
-                encoder.finish().unwrap();
-                paths.push(path);
-            }
+            let path = directory.path().join(name + ".gz");
+            fs::write(&path, gzip(&bytes)).unwrap();
+            paths.push(path);
         }
     }
     paths.push(directory.path().join("nothing there"));
     let scan = |paths: &[PathBuf], threads, shard_len, mmap| {
-        let mut exec = ExecOptions::default();
-        (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
-        scan_records(&list_inputs(paths), &Reading::default(), &options(), &exec)
+        let exec = exec(threads, shard_len, mmap);
+        scan_records(&list_inputs(paths), &Reading::default(), &everything(5), &exec)
     };
     let alone: Vec<_> =
         paths.iter().map(|path| scan(std::slice::from_ref(path), 1, 1 << 20, false)).collect();
@@ -292,23 +284,12 @@ fn a_missing_field_is_an_error_of_the_input() {
 
 /// Crawls and logs are mostly compressed. Records compressed by gzip, in several members or truncated, are the same.
 #[test]
-#[cfg(feature = "gzip")]
 fn compressed_records_are_the_same() {
-    use std::io::Write;
-
-    use urlsift::internal::run::Codec;
-
-    let mut exec = ExecOptions::default();
-    exec.threads = 2;
+    let exec = exec(2, 1 << 20, false);
     for (name, bytes, format) in samples() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(&name);
-        let mut packed = Vec::new();
-        for part in bytes.chunks(1000) {
-            let mut encoder = flate2::write::GzEncoder::new(&mut packed, flate2::Compression::default());
-            encoder.write_all(part).unwrap();
-            encoder.finish().unwrap();
-        }
+        let packed: Vec<u8> = bytes.chunks(1000).flat_map(gzip).collect();
         fs::write(&path, &packed).unwrap();
         let inputs = list_inputs(&[path]);
         let plain = scanned(&bytes, format, &Options::default(), &exec);

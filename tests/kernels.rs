@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::reference::Rng;
-use crate::support::{amount, mutated, on_all_cores, with_scanner};
+use crate::support::{amount, corpus_files, mutated, on_all_cores, with_scanner};
 use urlsift::internal::run::KernelId;
 use urlsift::internal::scan::{Options, Place, Scanner};
 use urlsift::internal::{PathCounts, scan_into};
@@ -142,17 +142,10 @@ fn every_kernel_that_the_processor_can_run_is_covered() {
 
 #[test]
 fn corpora() {
-    let mut files = Vec::new();
-    for folder in ["samples", "hostile"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora").join(folder);
-        for file in fs::read_dir(folder).unwrap() {
-            let path = file.unwrap().path();
-            if path.ends_with("schemes_2000.txt") {
-                continue; // `scan_by_judge` knows no bound on schemes; `schemes_are_bounded` looks at that.
-            }
-            files.push((fs::read(&path).unwrap(), path));
-        }
-    }
+    let files = corpus_files().into_iter();
+    // `scan_by_judge` knows no bound on schemes; `schemes_are_bounded` looks at that.
+    let files = files.filter(|path| !path.ends_with("schemes_2000.txt"));
+    let files: Vec<_> = files.map(|path| (fs::read(&path).unwrap(), path)).collect();
     assert!(files.len() > 50);
     for grammar in Grammar::ALL {
         for (bytes, path) in &files {

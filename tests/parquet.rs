@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::support::amount;
+use crate::support::{amount, everything, exec};
 use proptest::prelude::*;
 use urlsift::internal::escape;
 use urlsift::internal::parquet::{Table, TableError, TableErrorKind};
@@ -20,7 +20,7 @@ use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{Counts, Format, Selector, Skip};
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
 use urlsift::internal::scan::Options;
-use urlsift::tally::{DistinctOf, FoundDefect, TopOf};
+use urlsift::tally::FoundDefect;
 use urlsift::{Grammar, judge};
 
 fn folder() -> PathBuf {
@@ -102,14 +102,6 @@ fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, exec
     scan_records(&list_inputs(paths), &reading, options, exec)
 }
 
-fn options() -> Options {
-    let mut options = Options::default();
-    options.lengths = true;
-    options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
-    options.distinct = DistinctOf::ALL.iter().copied().collect();
-    options
-}
-
 /// Compares the counts of a scan with the values one by one.
 fn check(name: &str, scanned: &Scanned, found: &Found, rows: u64) {
     let tally = &scanned.tally;
@@ -151,9 +143,9 @@ fn scans_count_each_value_for_any_effort() {
         for (n, kernel) in KernelId::available().enumerate() {
             let efforts = [(1, 1 << 20), (3, 1 << 20), (2, 1), (1, 200)];
             for (threads, shard_len) in efforts.into_iter().skip(n % share).step_by(share) {
-                let mut exec = ExecOptions::default();
-                (exec.threads, exec.kernel, exec.shard_len) = (threads, kernel, shard_len);
-                let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &options(), &exec);
+                let mut exec = exec(threads, shard_len);
+                exec.kernel = kernel;
+                let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &everything(5), &exec);
                 assert!(scanned.failures.is_empty(), "{name} {:?}", scanned.failures);
                 assert_eq!(scanned.records[0].1.format, Format::Parquet);
                 if let Some(first) = &first {
@@ -249,8 +241,7 @@ fn values_before_damage_are_counted() {
     let (whole, rows) = read_bytes(&bytes, None);
     let directory = tempfile::tempdir().unwrap();
     let changed_path = directory.path().join("changed.parquet");
-    let (mut seen, mut exec) = (0, ExecOptions::default());
-    exec.threads = 2;
+    let (mut seen, exec) = (0, exec(2, 1 << 20));
     // The magic number of zstd, which begins each page.
     for at in memchr::memmem::find_iter(&bytes, b"\x28\xb5\x2f\xfd") {
         let mut changed = bytes.clone();
@@ -260,7 +251,7 @@ fn values_before_damage_are_counted() {
         assert_eq!(kind(error), TableErrorKind::Damaged);
         assert_eq!(found.values, whole.values[..found.values.len()], "what stands before it");
         fs::write(&changed_path, changed).unwrap();
-        let scanned = scanned(std::slice::from_ref(&changed_path), None, &options(), &exec);
+        let scanned = scanned(std::slice::from_ref(&changed_path), None, &everything(5), &exec);
         let counted = scanned.records[0].1.counts.records();
         check("changed", &scanned, &found, counted);
         let message = scanned.failures[0].error.to_string();

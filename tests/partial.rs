@@ -8,34 +8,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::reference::Rng;
-use crate::support::corpus_files;
+use crate::support::{corpus_files, everything, exec, written};
 use tempfile::TempDir;
 use urlsift::inputs::Object;
 use urlsift::internal::plan::{Split, plan};
 use urlsift::internal::run::Format;
 use urlsift::internal::run::{Codec, Input, list_inputs};
-use urlsift::internal::run::{ExecOptions, Part, Reading, scan_parts, scan_records};
+use urlsift::internal::run::{Part, Reading, scan_parts, scan_records};
 use urlsift::internal::scan;
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings, cut};
 use urlsift::report::Report;
 use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Grammar, Scan};
-
-/// Options with all optional counts.
-fn everything() -> scan::Options {
-    let mut options = scan::Options::default();
-    options.grammar = Grammar::Rfc1738;
-    options.lengths = true;
-    options.top = TopOf::ALL.iter().map(|&of| (of, 9)).collect();
-    options.distinct = DistinctOf::ALL.iter().copied().collect();
-    options
-}
-
-fn exec() -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = 1;
-    exec
-}
 
 /// A corpus and how it is scanned.
 struct Corpus {
@@ -47,11 +31,13 @@ struct Corpus {
 
 impl Corpus {
     fn of(inputs: Vec<Input>) -> Self {
-        Self { inputs, reading: Reading::of(Format::Lines), options: everything(), is_numbered: false }
+        let mut options = everything(9);
+        options.grammar = Grammar::Rfc1738;
+        Self { inputs, reading: Reading::of(Format::Lines), options, is_numbered: false }
     }
 
     fn report(&self) -> Report {
-        let scanned = scan_records(&self.inputs, &self.reading, &self.options, &exec());
+        let scanned = scan_records(&self.inputs, &self.reading, &self.options, &exec(1, 1 << 20));
         Report::new(&scanned, &self.inputs, &self.options, false)
     }
 
@@ -61,7 +47,7 @@ impl Corpus {
 
     /// The partial report of some parts, after a round trip through JSON.
     fn partial(&self, parts: &[Part]) -> Partial {
-        let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &exec());
+        let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &exec(1, 1 << 20));
         assert!(found.scanned.failures.is_empty(), "{:?}", found.scanned.failures);
         let identity = |(number, input): (u32, &Input)| Identity {
             number: self.is_numbered.then_some(number),
@@ -75,16 +61,6 @@ impl Corpus {
     fn range(&self, range: Range<u64>) -> Partial {
         self.partial(&[Part { range, ..Part::whole(0) }])
     }
-}
-
-/// Writes a partial report to JSON and reads it back.
-fn written(partial: &Partial) -> Partial {
-    let mut json = Vec::new();
-    partial.write_json(&mut json).unwrap();
-    assert_eq!(json.iter().position(|&byte| byte == b'\n'), Some(json.len() - 1));
-    let read = Partial::from_json(&json).unwrap();
-    assert_eq!(&read, partial);
-    read
 }
 
 /// Merges in a random order and grouping.
@@ -220,7 +196,7 @@ fn records_cut_anywhere_give_one_report() {
         let path = folder.join(name);
         let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
         let parts = [Part { range: 10..u64::MAX, ..Part::whole(0) }];
-        let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec());
+        let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec(1, 1 << 20));
         let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
         assert!(failure.error.to_string().contains("depend on what comes before them"), "{}", failure.error);
         let splits = plan(&corpus.inputs, &corpus.reading, 10).unwrap();
@@ -358,7 +334,7 @@ fn incompatible_partial_reports_are_refused() {
     }
     let pair = Corpus::of(["x", "empty"].map(|name| Input::file(directory.path().join(name))).into());
     let parts = [Part::whole(0), Part::whole(1)];
-    let found = scan_parts(&pair.inputs, &parts, &pair.reading, &pair.options, &exec());
+    let found = scan_parts(&pair.inputs, &parts, &pair.reading, &pair.options, &exec(1, 1 << 20));
     let identities = ["b", "a"].map(|name| Identity { number: None, name: name.to_owned() });
     let disordered = Partial::new(&found, &parts, &identities, None, pair.settings());
     assert_eq!(disordered.unwrap_err(), MergeError::Order);
@@ -416,7 +392,8 @@ fn an_input_that_differs_from_the_plan_is_named() {
         fs::write(directory.path().join("x"), text).unwrap();
         for range in [0..10, 10..20, 0..20] {
             let parts = [Part { range, size: Some(len), ..Part::whole(0) }];
-            let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec());
+            let found =
+                scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec(1, 1 << 20));
             let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
             assert!(failure.error.to_string().ends_with("not what was planned"), "{}", failure.error);
         }

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::corpus_files;
 use proptest::prelude::*;
 use urlsift::internal::escape;
 use urlsift::internal::run::{BadCause, BadRecord, Counts, Format, Role, Skip};
@@ -217,15 +218,11 @@ fn formats_of_samples_are_detected() {
 
 #[test]
 fn lists_are_lines() {
-    for folder in ["samples", "hostile"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora").join(folder);
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let bytes = fs::read(&path).unwrap();
-            if !path.ends_with("table.csv") && !path.ends_with("page.html") {
-                let head = &bytes[..bytes.len().min(16 << 10)];
-                assert_eq!(Format::detect(head), Format::Lines, "{}", path.display());
-            }
+    for path in corpus_files() {
+        let bytes = fs::read(&path).unwrap();
+        if !path.ends_with("table.csv") && !path.ends_with("page.html") {
+            let head = &bytes[..bytes.len().min(16 << 10)];
+            assert_eq!(Format::detect(head), Format::Lines, "{}", path.display());
         }
     }
 }

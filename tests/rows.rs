@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::samples::samples;
-use crate::support::columns;
+use crate::samples::{gzip, samples};
+use crate::support::{columns, exec, trimmed};
 use proptest::prelude::*;
 use urlsift::columns::{COLUMNS, Column, Type};
 use urlsift::grammar::resolve::Base;
@@ -20,12 +20,6 @@ use urlsift::internal::run::{BadRecord, ExecOptions, Format, Input, Reading, lis
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::internal::{Field, MAX_RECORD_LEN, Reader};
 use urlsift::{Grammar, judge};
-
-fn exec(threads: usize, shard_len: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    (exec.threads, exec.shard_len) = (threads, shard_len);
-    exec
-}
 
 /// A directory with input files.
 struct Desk {
@@ -310,15 +304,6 @@ fn records_of(format: Format, bytes: &[u8]) -> Vec<Range<usize>> {
         at = end;
     }
     ranges
-}
-
-/// A record without its terminator.
-fn trimmed(line: &[u8]) -> &[u8] {
-    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
-    while let [shorter @ .., b'\r'] = line {
-        line = shorter;
-    }
-    line
 }
 
 /// Whether a line is a comment or a header; `is_first` means that no record precedes it.
@@ -689,15 +674,9 @@ fn archives_are_not_split() {
 
 /// Compressed records give the same result. A truncated file gives all complete records before the cut.
 #[test]
-#[cfg(feature = "gzip")]
 fn compressed_records_are_the_same() {
-    use std::io::Write;
-    use std::path::Path;
-
     let pack = |path: &Path, bytes: &[u8], lost: usize| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(bytes).unwrap();
-        let mut packed = encoder.finish().unwrap();
+        let mut packed = gzip(bytes);
         packed.truncate(packed.len() - lost);
         fs::write(path, packed).unwrap();
     };

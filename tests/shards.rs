@@ -6,7 +6,7 @@ mod scan_by_reference;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{amount, corpus_files, with_scanner};
+use crate::support::{self, amount, corpus_files, exec_lines, with_scanner};
 use proptest::prelude::*;
 use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
@@ -17,7 +17,7 @@ use urlsift::internal::scan;
 use urlsift::internal::scan::Place;
 use urlsift::internal::scan::scan_part;
 use urlsift::internal::scan_into;
-use urlsift::tally::{DistinctOf, FoundDefect, MAX_SCHEMES, TopOf};
+use urlsift::tally::{FoundDefect, MAX_SCHEMES};
 use urlsift::{Grammar, Tally};
 
 fn options(grammar: Grammar) -> scan::Options {
@@ -28,10 +28,8 @@ fn options(grammar: Grammar) -> scan::Options {
 
 /// Options with all optional counts.
 fn everything(grammar: Grammar) -> scan::Options {
-    let mut options = options(grammar);
-    options.lengths = true;
-    options.top = TopOf::ALL.iter().map(|&of| (of, 3)).collect();
-    options.distinct = DistinctOf::ALL.iter().copied().collect();
+    let mut options = support::everything(3);
+    options.grammar = grammar;
     options
 }
 
@@ -56,14 +54,6 @@ fn corpus() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec((line, end), 0..30).prop_map(|lines| {
         lines.into_iter().flat_map(|(line, end)| [line, end.as_bytes().to_vec()].concat()).collect()
     })
-}
-
-fn exec(threads: usize, shard_len: usize, line_len: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = threads;
-    exec.shard_len = shard_len;
-    exec.line_len = line_len;
-    exec
 }
 
 /// The inputs, without detection of compression.
@@ -162,7 +152,7 @@ fn counts_do_not_depend_on_cuts_threads_and_reading() {
         // The short mode takes every second size for each kernel, and the others for the next one.
         let share = usize::try_from(amount(2, 1)).unwrap();
         for (n, &(threads, shard_len, line_len)) in sizes.iter().enumerate() {
-            let mut exec = exec(threads, shard_len, line_len);
+            let mut exec = exec_lines(threads, shard_len, line_len);
             for mmap in [false, true] {
                 exec.mmap = mmap;
                 assert!(scan_file(&path, &options, &exec) == whole, "{} {exec:?}", path.display());
@@ -187,8 +177,9 @@ fn many_small_inputs_count_alike() {
     let inputs = plain(&[folder.path().to_owned()]);
     assert!(inputs.len() > 200);
     let options = everything(Grammar::Rfc1808);
-    let whole = scan_inputs(&inputs, &options, &exec(1, 1 << 20, 1 << 24)).tally;
-    for exec in [exec(3, 1 << 20, 1 << 24), exec(2, 7_000, 1 << 24), exec(2, 1 << 20, 500)] {
+    let whole = scan_inputs(&inputs, &options, &exec_lines(1, 1 << 20, 1 << 24)).tally;
+    for exec in [exec_lines(3, 1 << 20, 1 << 24), exec_lines(2, 7_000, 1 << 24), exec_lines(2, 1 << 20, 500)]
+    {
         let tally = scan_inputs(&inputs, &options, &exec).tally;
         assert!(tally == whole, "{exec:?}");
     }
@@ -203,7 +194,7 @@ fn a_pipe_counts_as_a_file() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc3986);
         let whole = scan(&bytes, &options);
-        for exec in [exec(1, 1 << 20, 1 << 24), exec(2, 3000, 200)] {
+        for exec in [exec_lines(1, 1 << 20, 1 << 24), exec_lines(2, 3000, 200)] {
             let pipe = folder.path().join(format!("{n}-{}", exec.shard_len));
             assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
             let tally = std::thread::scope(|scope| {
@@ -222,7 +213,7 @@ fn a_file_truncated_during_the_scan_is_incomplete() {
     let n_lines = 200_000;
     for n in 0..6 {
         fs::write(&file, line.repeat(n_lines)).unwrap();
-        let mut exec = exec(2, 1 << 20, 1 << 24);
+        let mut exec = exec_lines(2, 1 << 20, 1 << 24);
         exec.mmap = n % 2 == 0;
         let scanned = std::thread::scope(|scope| {
             let cut = scope.spawn(|| {
@@ -300,7 +291,7 @@ proptest! {
         let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&file, &bytes).unwrap();
         let options = everything(Grammar::Rfc3986);
-        let mut exec = exec(threads, shard_len, line_len);
+        let mut exec = exec_lines(threads, shard_len, line_len);
         for mmap in [false, true] {
             exec.mmap = mmap;
             prop_assert_eq!(scan_file(&file, &options, &exec), scan(&bytes, &options));

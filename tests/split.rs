@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::reference::Rng;
-use crate::support::{amount, drawn, mutated, on_all_cores};
+use crate::support::{self, amount, drawn, mutated, on_all_cores, trimmed};
 use tempfile::TempDir;
 use urlsift::internal::escape;
 use urlsift::internal::run::Codec;
@@ -51,15 +51,6 @@ fn put(line: &[u8], to: &mut Vec<u8>) {
         to.push(b'\n');
     }
     to.extend(line);
-}
-
-/// A line without its terminator.
-fn trimmed(line: &[u8]) -> &[u8] {
-    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
-    while let [shorter @ .., b'\r'] = line {
-        line = shorter;
-    }
-    line
 }
 
 /// A simple split: line by line, with the judge.
@@ -128,9 +119,7 @@ fn options(by: &[Grammar], blank: Blank, form: Form) -> Options {
 }
 
 fn exec(threads: usize, shard_len: usize, kernel: KernelId) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = threads;
-    exec.shard_len = shard_len;
+    let mut exec = support::exec(threads, shard_len);
     exec.kernel = kernel;
     exec
 }

@@ -2,31 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{amount, corpus_files};
+use crate::support::{amount, corpus_files, everything, exec, written};
 use proptest::prelude::*;
 use urlsift::internal::run::{ExecOptions, Format, KernelId, Reading, scan_values};
 use urlsift::internal::scan;
 use urlsift::internal::scan::{Options, Scanner, judge_values};
 use urlsift::partial_report::{Partial, Settings};
 use urlsift::report::Report;
-use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 type Row = Option<Vec<u8>>;
-
-fn everything() -> Options {
-    let mut options = Options::default();
-    options.lengths = true;
-    options.top = TopOf::ALL.iter().map(|&of| (of, 3)).collect();
-    options.distinct = DistinctOf::ALL.iter().copied().collect();
-    options
-}
-
-fn exec(threads: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = threads;
-    exec
-}
 
 /// The tally of rows that come in parts of `n` rows.
 fn count(rows: &[Row], n: usize, options: &Options, exec: &ExecOptions) -> Tally {
@@ -35,14 +20,9 @@ fn count(rows: &[Row], n: usize, options: &Options, exec: &ExecOptions) -> Tally
 }
 
 fn partial(rows: &[Row], unordered: bool) -> Partial {
-    let tally = count(rows, 3, &everything(), &exec(1));
-    let settings = Settings::new(&everything(), &Reading::of(Format::Lines), None, false);
-    let partial = Partial::of_column("url", tally, unordered, settings);
-    let mut json = Vec::new();
-    partial.write_json(&mut json).unwrap();
-    let read = Partial::from_json(&json).unwrap();
-    assert_eq!(read, partial);
-    read
+    let tally = count(rows, 3, &everything(3), &exec(1, 1 << 20));
+    let settings = Settings::new(&everything(3), &Reading::of(Format::Lines), None, false);
+    written(&Partial::of_column("url", tally, unordered, settings))
 }
 
 /// A report that has passed the checks of a report that is read.
@@ -88,17 +68,17 @@ fn a_column_counts_what_a_list_counts() {
     let rows: Vec<_> =
         all_lines().into_iter().filter(|row| !row.as_ref().unwrap().ends_with(b"\r")).collect();
     let list: Vec<u8> = rows.iter().flat_map(|row| [row.as_deref().unwrap(), b"\n"].concat()).collect();
-    let list = scan(&list, &everything());
+    let list = scan(&list, &everything(3));
     let report = |tally: Tally| {
-        let settings = Settings::new(&everything(), &Reading::of(Format::Lines), None, true);
+        let settings = Settings::new(&everything(3), &Reading::of(Format::Lines), None, true);
         checked(&Partial::of_column("url", tally, false, settings).report())
     };
     let expected = report(list);
     for kernel in KernelId::available() {
         for (threads, n) in [(1, usize::MAX), (2, 1000), (3, 9999)] {
-            let mut exec = exec(threads);
+            let mut exec = exec(threads, 1 << 20);
             exec.kernel = kernel;
-            let found = report(count(&rows, n, &everything(), &exec));
+            let found = report(count(&rows, n, &everything(3), &exec));
             assert!(found == expected, "{kernel} {threads} {n}");
         }
     }
@@ -162,15 +142,15 @@ proptest! {
     #[test]
     fn rows_of_all_kinds_are_counted_once(rows in prop::collection::vec(row(), 0..60), n in 1_usize..70) {
         for kernel in KernelId::available() {
-            let mut exec = exec(1);
+            let mut exec = exec(1, 1 << 20);
             exec.kernel = kernel;
             let tally = count(&rows, n, &Options::default(), &exec);
             prop_assert_eq!(tally.lines(), rows.len() as u64);
             prop_assert_eq!(by_tally(&tally), by_judge(&rows), "{}", kernel);
         }
         // Counts on demand do not depend on the parts, and each row has its place.
-        let whole = count(&rows, usize::MAX, &everything(), &exec(1));
-        prop_assert!(count(&rows, n, &everything(), &exec(2)) == whole);
+        let whole = count(&rows, usize::MAX, &everything(3), &exec(1, 1 << 20));
+        prop_assert!(count(&rows, n, &everything(3), &exec(2, 1 << 20)) == whole);
         prop_assert_eq!(by_tally(&whole), by_judge(&rows));
     }
 
@@ -209,7 +189,7 @@ fn long_values_are_counted_once() {
         short(""),
     ];
     for n in [1, 2, 6] {
-        let tally = count(&rows, n, &everything(), &exec(1));
+        let tally = count(&rows, n, &everything(3), &exec(1, 1 << 20));
         assert_eq!(by_tally(&tally), by_judge(&rows));
         assert_eq!(
             tally.bytes(),

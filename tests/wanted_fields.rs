@@ -5,16 +5,13 @@ use std::fs;
 use serde_json::Value;
 use urlsift::internal::Reader;
 use urlsift::internal::rows::{self, write_records};
-use urlsift::internal::run::{
-    ExecOptions, Format, Input, Part, Reading, Records, Selector, list_inputs, scan_parts, scan_records,
-};
+use urlsift::internal::run::{Format, Input, Reading, Records, Selector, list_inputs, scan_records};
 use urlsift::internal::scan::Options;
-use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::{RecordCount, Report};
 use urlsift::{Grammar, judge};
 
 use crate::reference::Rng;
-use crate::support::{amount, columns};
+use crate::support::{amount, columns, exec, partial};
 
 /// What wanted fields select from an input.
 struct Case {
@@ -201,15 +198,9 @@ fn file(bytes: &[u8]) -> (Vec<Input>, tempfile::TempDir) {
     (list_inputs(&[path]), folder)
 }
 
-fn exec(shard_len: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    (exec.threads, exec.shard_len) = (2, shard_len);
-    exec
-}
-
 fn report(inputs: &[Input], reading: &Reading, shard_len: usize) -> Report {
     let options = Options::default();
-    let scanned = scan_records(inputs, reading, &options, &exec(shard_len));
+    let scanned = scan_records(inputs, reading, &options, &exec(2, shard_len));
     let report = Report::new(&scanned, inputs, &options, false);
     // The counts of a report that is read back must add up.
     let mut json = Vec::new();
@@ -233,7 +224,7 @@ fn rows(inputs: &[Input], reading: &Reading, shard_len: usize) -> (Vec<String>, 
     records.columns = columns("field text");
     records.reading = reading.clone();
     let mut out = Vec::new();
-    let mut written = write_records(inputs, &records, &exec(shard_len), &mut out).unwrap();
+    let mut written = write_records(inputs, &records, &exec(2, shard_len), &mut out).unwrap();
     let lines = String::from_utf8(out).unwrap();
     (lines.lines().map(|line| line.replace('\t', " ")).collect(), written.found.remove(0).1)
 }
@@ -250,7 +241,7 @@ fn each_wanted_field_is_counted_apart_in_every_format() {
             assert_eq!(counts(records), case.counts, "{what}");
             let (rows, found) = rows(&inputs, &reading, shard_len);
             assert_eq!(rows, case.rows, "{what}");
-            let scanned = scan_records(&inputs, &reading, &Options::default(), &exec(shard_len));
+            let scanned = scan_records(&inputs, &reading, &Options::default(), &exec(2, shard_len));
             assert_eq!((0, found), scanned.records[0], "{what}");
         }
     }
@@ -285,17 +276,7 @@ fn merged_parts_keep_the_fields_apart() {
         let (inputs, _folder) = file(case.input.as_bytes());
         let reading = case.reading();
         let whole = report(&inputs, &reading, 1 << 20);
-        let partial = |range| {
-            let parts = [Part { range, ..Part::whole(0) }];
-            let found = scan_parts(&inputs, &parts, &reading, &options, &exec(1 << 20));
-            let identities = [Identity { number: None, name: inputs[0].name().to_owned() }];
-            let settings = Settings::new(&options, &reading, None, false);
-            let partial = Partial::new(&found, &parts, &identities, None, settings).unwrap();
-            let mut json = Vec::new();
-            partial.write_json(&mut json).unwrap();
-            assert_eq!(Partial::from_json(&json).unwrap(), partial);
-            partial
-        };
+        let partial = |range| partial(&inputs[0], range, &reading, &options);
         for cut in 1..case.input.len() as u64 {
             let merged = partial(cut..u64::MAX).merge(partial(0..cut)).unwrap().report();
             let records = merged.inputs[0].records.as_ref().unwrap();

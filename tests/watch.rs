@@ -1,7 +1,6 @@
 //! A watch: its counts, and stopped scans, which must count the beginning of each input correctly.
 
 use std::fs;
-use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
@@ -13,12 +12,11 @@ use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
 use urlsift::internal::scan;
 
-use crate::support::amount;
+use crate::samples::gzip;
+use crate::support::{self, amount};
 
 fn exec(threads: usize, watch: &Watch) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = threads;
-    exec.shard_len = 1000;
+    let mut exec = support::exec(threads, 1000);
     exec.watch = Some(watch.clone());
     exec
 }
@@ -135,16 +133,10 @@ fn a_stop_inside_a_record_that_is_too_long() {
 }
 
 /// The bytes as compressed files of one member and of many.
-#[cfg(all(feature = "gzip", feature = "zstd"))]
 fn packed(bytes: &[u8]) -> [Vec<u8>; 3] {
-    let gzip = |bytes: &[u8]| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap()
-    };
     [gzip(bytes), bytes.chunks(30_000).flat_map(gzip).collect(), zstd::encode_all(bytes, 1).unwrap()]
 }
 
-#[cfg(all(feature = "gzip", feature = "zstd"))]
 #[test]
 fn a_stop_leaves_the_beginning_of_compressed_input() {
     let bytes = list_to_stop();

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use urlsift::internal::run::{Codec, ExecOptions, Format, Input, KernelId, Part, Reading};
-use urlsift::internal::run::{scan_parts, scan_records, scan_values};
+use urlsift::internal::run::{Codec, Format, Input, KernelId, Reading};
+use urlsift::internal::run::{scan_records, scan_values};
 use urlsift::internal::scan::{self, Place, WhatwgWanted};
 use urlsift::internal::scan_into;
-use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::Report;
 use urlsift::tally::TopOf;
 use urlsift::tally::{Found, MAX_EXAMPLES, MAX_PARSED_LEN};
@@ -17,7 +16,7 @@ use urlsift::{Grammar, Tally, judge};
 
 use crate::reference::{self, Rng};
 use crate::scan_by_judge::lines;
-use crate::support::{amount, corpus_files, unescape, with_scanner};
+use crate::support::{amount, corpus_files, exec, exec_lines, partial, unescape, with_scanner};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -99,12 +98,6 @@ fn options(base: Option<&Url>) -> scan::Options {
 fn bases() -> [Option<Url>; 3] {
     let url = |text: &str| parse(text.as_bytes(), None).url().cloned().unwrap();
     [None, Some(url("http://base.example/a/b?c")), Some(url("mailto:a@b"))]
-}
-
-fn exec(threads: usize, shard_len: usize, line_len: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    (exec.threads, exec.shard_len, exec.line_len) = (threads, shard_len, line_len);
-    exec
 }
 
 /// Lines of the cases of the standard, of the rules of the grammars, and mutations of both, with all kinds of terminators.
@@ -207,7 +200,7 @@ fn files_have_the_same_counts_however_they_are_read() {
             [(1, 1 << 20, 1 << 20), (3, 999, 50), (2, 50_000, 99), (4, 64, 1 << 20)]
         {
             for mmap in [false, true] {
-                let mut exec = exec(threads, shard_len, line_len);
+                let mut exec = exec_lines(threads, shard_len, line_len);
                 exec.mmap = mmap;
                 let scanned = scan_records(&inputs, &Reading::of(Format::Lines), &options, &exec);
                 assert!(scanned.failures.is_empty());
@@ -228,14 +221,14 @@ fn lines_beyond_the_limit_are_not_parsed() {
     assert_eq!((expected.too_long, expected.levels.values().sum::<u64>()), (1, 2));
     let inputs = [Input::file(path)];
     for line_len in [1000, 1 << 20, 1 << 23] {
-        let exec = exec(2, 1 << 16, line_len);
+        let exec = exec_lines(2, 1 << 16, line_len);
         let scanned = scan_records(&inputs, &Reading::of(Format::Lines), &options(None), &exec);
         assert_eq!(of(&scanned.tally), expected, "{line_len}");
         let report = Report::new(&scanned, &inputs, &options(None), false);
         assert!(report.to_string().contains("1 line is too long to be parsed"), "{report}");
     }
     let values: Vec<_> = list.split(|&byte| byte == b'\n').take(3).map(Some).collect();
-    let tally = scan_values(Tally::default(), &[&values[..]], &options(None), &exec(1, 1, 1));
+    let tally = scan_values(Tally::default(), &[&values[..]], &options(None), &exec_lines(1, 1, 1));
     assert_eq!(of(&tally), expected);
 }
 
@@ -262,7 +255,7 @@ fn records_have_the_counts_of_their_fields() {
             &[Input::file(path.clone())],
             &reading,
             &options(base.as_ref()),
-            &exec(2, 2000, 1 << 20),
+            &exec_lines(2, 2000, 1 << 20),
         );
         let mut counts = of(&scanned.tally);
         let numbers = |counts: &Counts| {
@@ -300,25 +293,11 @@ fn values_have_the_counts_of_the_parser() {
         let expected = count(lines.iter().copied(), base.as_ref());
         for (threads, n) in [(1, 1000), (3, 7)] {
             let parts: Vec<_> = values.chunks(n).collect();
-            let tally = scan_values(Tally::default(), &parts, &options(base.as_ref()), &exec(threads, 1, 1));
+            let tally =
+                scan_values(Tally::default(), &parts, &options(base.as_ref()), &exec_lines(threads, 1, 1));
             assert_eq!(of(&tally), expected, "{threads}");
         }
     }
-}
-
-/// The partial report of a range of a file, after a round trip through JSON.
-fn partial(inputs: &[Input], range: std::ops::Range<u64>, options: &scan::Options) -> Partial {
-    let reading = Reading::of(Format::Lines);
-    let parts = [Part { range, ..Part::whole(0) }];
-    let found = scan_parts(inputs, &parts, &reading, options, &exec(1, 1 << 20, 1 << 20));
-    let identities = [Identity { number: None, name: inputs[0].name().to_owned() }];
-    let settings = Settings::new(options, &reading, None, false);
-    let partial = Partial::new(&found, &parts, &identities, None, settings).unwrap();
-    let mut json = Vec::new();
-    partial.write_json(&mut json).unwrap();
-    let read = Partial::from_json(&json).unwrap();
-    assert_eq!(read, partial);
-    read
 }
 
 #[test]
@@ -329,17 +308,17 @@ fn merged_parts_are_the_whole() {
     let list = drawn(400, &mut rng);
     fs::write(&path, &list).unwrap();
     let inputs = [Input::file(path).with_codec(Some(Codec::Plain))];
+    let reading = Reading::of(Format::Lines);
     for base in bases() {
         let options = options(base.as_ref());
-        let scanned =
-            scan_records(&inputs, &Reading::of(Format::Lines), &options, &exec(1, 1 << 20, 1 << 20));
+        let scanned = scan_records(&inputs, &reading, &options, &exec(1, 1 << 20));
         let whole = Report::new(&scanned, &inputs, &options, false);
         let mut ends: Vec<_> = (0..7).map(|_| rng.below(list.len()) as u64).collect();
         ends.extend([0, u64::MAX]);
         ends.sort_unstable();
         ends.dedup();
         let mut parts: Vec<_> =
-            ends.windows(2).map(|ends| partial(&inputs, ends[0]..ends[1], &options)).collect();
+            ends.windows(2).map(|ends| partial(&inputs[0], ends[0]..ends[1], &reading, &options)).collect();
         while parts.len() > 1 {
             let one = parts.swap_remove(rng.below(parts.len()));
             let other = parts.swap_remove(rng.below(parts.len()));
@@ -355,16 +334,16 @@ fn parts_with_other_options_are_not_merged() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("list");
     fs::write(&path, "http://h/\nhttp://h/ \n").unwrap();
-    let inputs = [Input::file(path)];
+    let (inputs, reading) = ([Input::file(path)], Reading::of(Format::Lines));
     let base = |text: &str| parse(text.as_bytes(), None).url().cloned();
     let (one, other) = (base("http://a/").unwrap(), base("http://u:p@b/").unwrap());
-    let first = || partial(&inputs, 0..10, &options(Some(&one)));
+    let first = || partial(&inputs[0], 0..10, &reading, &options(Some(&one)));
     for (options, why) in [
         (scan::Options::default(), "whatwg: {\"base\":\"http://a/\",\"standard\":\"fde3f74\"} and none"),
         (options(None), "and {\"base\":null,"),
         (options(Some(&other)), "and {\"base\":\"http://u:***@b/\","),
     ] {
-        let second = partial(&inputs, 10..99, &options);
+        let second = partial(&inputs[0], 10..99, &reading, &options);
         let error = first().merge(second.clone()).unwrap_err().to_string();
         assert!(error.starts_with("not scanned alike: whatwg: ") && error.contains(why), "{error}");
         assert!(second.merge(first()).is_err());

@@ -1,15 +1,12 @@
 //! Contents that urlsift does not read, such as archives and images, are an error and never lines.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 #[cfg(unix)]
 use std::process::Command;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use super::{feed, text, urlsift};
+use crate::samples::gzip;
 
 const LIST: &[u8] = b"http://a.example/\nhttp://b.example/\n";
 
@@ -27,12 +24,6 @@ fn tar(magic: &[u8]) -> Vec<u8> {
     let mut archive = [&header[..], LIST].concat();
     archive.resize(512 * 4, 0);
     archive
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// Contents, and what the message calls them.

@@ -4,14 +4,14 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::Keep;
 use urlsift::internal::rows::{self, write_records};
-use urlsift::internal::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
+use urlsift::internal::run::{Format, Reading, list_inputs, scan_records};
 use urlsift::internal::scan::{self, WhatwgWanted};
 use urlsift::whatwg::{Level, parse};
 
 use super::drawn;
 use crate::reference::{Rng, accepts};
 use crate::support::references::{components, target};
-use crate::support::{amount, columns};
+use crate::support::{amount, columns, exec};
 
 /// Where the links of an input are.
 fn reading(format: Format) -> Reading {
@@ -36,9 +36,8 @@ fn fields(column: &str, format: Format, base: Option<&str>, bytes: &[u8], shard_
         "resolved" => records.base = base.map(|base| Base::new(base.as_bytes()).unwrap()),
         _ => records.whatwg_base = base.map(|base| parse(base.as_bytes(), None).url().unwrap().clone()),
     }
-    let mut exec = ExecOptions::default();
     // One thread or two.
-    (exec.threads, exec.shard_len) = (1 + shard_len % 2, shard_len);
+    let exec = exec(1 + shard_len % 2, shard_len);
     let inputs = list_inputs(&[path]);
     let mut out = Vec::new();
     write_records(&inputs, &records, &exec, &mut out).unwrap();

@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use flate2::Compression;
-use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use flate2::write::{DeflateEncoder, ZlibEncoder};
 use urlsift::internal::run::{BadCause, Counts, Format, Skip};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
 
 use super::{by_pieces, check_long, describe, drawn, found};
 use crate::reference::Rng;
+use crate::samples::gzip;
 use crate::support::amount;
 
 /// A record of this type, of this URL, whose body begins with `head`.
@@ -95,12 +96,6 @@ fn pages_that_are_cut_off() {
         assert_eq!((counts.skipped(Skip::NoField), counts.records()), (1, 2), "{end}");
     }
     check("body-links", &page("", "<a href=b> < a </a"), &["link b"]);
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn zlib(bytes: &[u8]) -> Vec<u8> {

@@ -13,9 +13,9 @@ use urlsift::internal::scan::Options;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::Report;
 
-use crate::support::amount;
+use crate::support::{amount, everything, exec, written};
 
-use super::{check_kind, levels, options, page, plain_group, samples, with_groups, with_values};
+use super::{check_kind, levels, page, plain_group, samples, with_groups, with_values};
 
 /// A file and how it is scanned.
 struct Corpus<'a> {
@@ -29,9 +29,7 @@ impl<'a> Corpus<'a> {
     fn new(path: &'a Path, fields: &[Selector]) -> Self {
         let mut reading = Reading::default();
         reading.fields = fields.to_vec();
-        let mut exec = ExecOptions::default();
-        exec.threads = 2;
-        Self { path, reading, options: options(), exec }
+        Self { path, reading, options: everything(5), exec: exec(2, 1 << 20) }
     }
 
     fn whole(&self) -> Report {
@@ -50,12 +48,7 @@ impl<'a> Corpus<'a> {
         let found = self.scan(part);
         let identity = Identity { number: None, name: list_inputs(&[self.path])[0].name().to_owned() };
         let settings = Settings::new(&self.options, &self.reading, None, false);
-        let partial = Partial::new(&found, std::slice::from_ref(part), &[identity], None, settings).unwrap();
-        let mut json = Vec::new();
-        partial.write_json(&mut json).unwrap();
-        let read = Partial::from_json(&json).unwrap();
-        assert_eq!(read, partial);
-        read
+        written(&Partial::new(&found, std::slice::from_ref(part), &[identity], None, settings).unwrap())
     }
 
     fn merged(&self, ranges: impl DoubleEndedIterator<Item = Range<u64>>) -> Partial {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use urlsift::internal::escape::{self, Keep};
 use urlsift::internal::rows::{Records, Written, write_records};
-use urlsift::internal::run::{ExecOptions, Format, Selector, Skip, list_inputs};
+use urlsift::internal::run::{Format, Selector, Skip, list_inputs};
 use urlsift::{Grammar, judge};
 
-use crate::support::columns;
+use crate::support::{columns, exec};
 
 use super::{
     Found, check_kind, expected, one_column, open, page, plain_group, read, samples, with_groups, with_values,
@@ -29,9 +29,7 @@ fn rows(
     records.reading.format = None;
     records.reading.any_contents = false;
     records.reading.fields = fields.to_vec();
-    let mut exec = ExecOptions::default();
-    (exec.threads, exec.shard_len) = (threads, shard_len);
-    let mut out = Vec::new();
+    let (exec, mut out) = (exec(threads, shard_len), Vec::new());
     let written = write_records(&list_inputs(&[path]), &records, &exec, &mut out).unwrap();
     (String::from_utf8(out).unwrap(), written)
 }

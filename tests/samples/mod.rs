@@ -1,6 +1,7 @@
-//! The samples of record formats, repeated so that they fill several chunks.
+//! The samples of record formats, repeated so that they fill several chunks, and what compresses them.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use urlsift::internal::run::Format;
@@ -37,4 +38,10 @@ pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
         let len = bytes.len() - if matches!(format, Format::Warc | Format::Wat) { 20 } else { 3 };
         (name.to_owned(), bytes[..len].to_vec(), format)
     })
+}
+
+/// One member of gzip.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap()
 }

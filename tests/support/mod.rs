@@ -8,13 +8,16 @@
 pub(crate) mod references;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
 use urlsift::columns::{COLUMNS, Column};
-use urlsift::internal::run::KernelId;
-use urlsift::internal::scan::{Scanner, Scanners};
+use urlsift::internal::run::{ExecOptions, Input, KernelId, Part, Reading, scan_parts};
+use urlsift::internal::scan::{Options, Scanner, Scanners};
+use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::tally::{DistinctOf, TopOf};
 
 use crate::reference::{self, Rng};
 
@@ -35,6 +38,57 @@ pub(crate) fn with_scanner<R>(kernel: KernelId, work: impl FnOnce(&mut Scanner) 
     // One that another thread used before may have the table of another grammar, and makes a new one.
     thread_local!(static SCANNERS: Scanners = Scanners::new(KernelId::best()));
     SCANNERS.with(|scanners| scanners.by(kernel).with(work))
+}
+
+/// A scan by `threads` threads, in shards and chunks of `shard_len` bytes.
+pub(crate) fn exec(threads: usize, shard_len: usize) -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    (exec.threads, exec.shard_len) = (threads, shard_len);
+    exec
+}
+
+/// The same, with lines of up to `line_len` bytes in memory.
+pub(crate) fn exec_lines(threads: usize, shard_len: usize, line_len: usize) -> ExecOptions {
+    let mut exec = exec(threads, shard_len);
+    exec.line_len = line_len;
+    exec
+}
+
+/// Options with all optional counts, and `n_top` names of each kind.
+pub(crate) fn everything(n_top: usize) -> Options {
+    let mut options = Options::default();
+    options.lengths = true;
+    options.top = TopOf::ALL.iter().map(|&of| (of, n_top)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
+    options
+}
+
+/// The partial report of the lines of an input that begin in a range, after a round trip through JSON.
+pub(crate) fn partial(input: &Input, range: Range<u64>, reading: &Reading, options: &Options) -> Partial {
+    let parts = [Part { range, ..Part::whole(0) }];
+    let found = scan_parts(std::slice::from_ref(input), &parts, reading, options, &exec(2, 1 << 20));
+    let identity = Identity { number: None, name: input.name().to_owned() };
+    let settings = Settings::new(options, reading, None, false);
+    written(&Partial::new(&found, &parts, &[identity], None, settings).unwrap())
+}
+
+/// Writes a partial report to JSON, which is one line, and reads it back.
+pub(crate) fn written(partial: &Partial) -> Partial {
+    let mut json = Vec::new();
+    partial.write_json(&mut json).unwrap();
+    assert_eq!(json.iter().position(|&byte| byte == b'\n'), Some(json.len() - 1));
+    let read = Partial::from_json(&json).unwrap();
+    assert_eq!(&read, partial);
+    read
+}
+
+/// A line without its terminator.
+pub(crate) fn trimmed(line: &[u8]) -> &[u8] {
+    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
+    while let [shorter @ .., b'\r'] = line {
+        line = shorter;
+    }
+    line
 }
 
 /// The bytes of a line in a file of cases. `\xHH` stands for a byte.
