@@ -464,7 +464,6 @@ fn pages_with_excessive_sizes_are_refused() {
 
 /// The second page ends in the length of its last value.
 #[test]
-#[cfg(feature = "cli")]
 fn a_damaged_page_is_one_line_on_standard_error() {
     let good = b"\x08\0\0\0http://a".repeat(3);
     let pages = [page(3, 0, &good), page(3, 0, &good[..good.len() - 9])].concat();

@@ -205,21 +205,6 @@ fn records_cut_anywhere_give_one_report() {
     }
 }
 
-/// A Parquet file is a single split in builds that cannot read it.
-#[test]
-#[cfg(not(feature = "parquet"))]
-fn a_table_is_planned_whole() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let tables: Vec<_> =
-        files.filter(|path| path.extension().is_some_and(|ending| ending == "parquet")).collect();
-    assert!(!tables.is_empty());
-    for table in tables {
-        let splits = plan(&[Input::file(table)], &Reading::default(), 10).unwrap();
-        assert_eq!((splits.len(), splits[0].start, splits[0].end, splits[0].size), (1, 0, None, None));
-    }
-}
-
 /// Splits of uncompressed files end at multiples of the split size, and their reports add up. A compressed file is a single
 /// split.
 #[test]
@@ -242,10 +227,8 @@ fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
             assert_eq!(serde_json::from_str::<Split>(&json).unwrap(), *split);
             assert_eq!(split.check(), Ok(()));
         }
-        if cfg!(feature = "gzip") {
-            let partials = splits.iter().map(|split| corpus.partial(&[split.part(split.input)])).collect();
-            assert_same(merged(partials, &mut rng), &corpus.report(), "planned");
-        }
+        let partials = splits.iter().map(|split| corpus.partial(&[split.part(split.input)])).collect();
+        assert_same(merged(partials, &mut rng), &corpus.report(), "planned");
     }
 }
 
@@ -275,9 +258,7 @@ fn objects_are_read_as_files_are() {
         ("corpora/samples/parser_vectors.txt", true),
         ("tests/records/nginx.log", true),
         ("tests/records/unix.csv", false),
-        #[cfg(feature = "gzip")]
         ("tests/codec/members.gz", false),
-        #[cfg(feature = "parquet")]
         ("tests/records/parquet/plain.parquet", true),
         ("", false),
     ] {

@@ -70,7 +70,6 @@ fn values_tell_the_column_if_no_name_does() {
     assert_eq!(json(&without_end)["inputs"][0]["records"]["column"], "Adresse");
 }
 
-#[cfg(feature = "parquet")]
 #[test]
 fn values_tell_the_column_of_a_parquet_file() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/records/parquet/");

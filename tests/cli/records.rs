@@ -203,7 +203,6 @@ fn an_archive_is_not_split() {
 const PARQUET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/records/parquet/snappy-v1.parquet");
 
 #[test]
-#[cfg(feature = "parquet")]
 fn a_parquet_file_is_read_by_column_and_row() {
     let output = feed(&["--format", "json", PARQUET], b"");
     assert_eq!(output.status.code(), Some(0));
@@ -235,7 +234,6 @@ fn a_parquet_file_is_read_by_column_and_row() {
 }
 
 #[test]
-#[cfg(feature = "parquet")]
 fn rows_and_parts_of_a_parquet_file() {
     let output = feed(&["lines", "--only=refused", "-c", "line,offset,text", PARQUET], b"");
     assert_eq!(output.status.code(), Some(0));
@@ -262,11 +260,7 @@ fn rows_and_parts_of_a_parquet_file() {
 #[test]
 fn unreadable_parquet_is_never_read_as_a_list() {
     let bytes = std::fs::read(PARQUET).unwrap();
-    let cause = if cfg!(feature = "parquet") {
-        "a Parquet file tells at its end where its columns are: it is read from a file itself, not from a pipe"
-    } else {
-        "it is a Parquet file, and this build of urlsift cannot read those (the feature \"parquet\""
-    };
+    let cause = "a Parquet file tells at its end where its columns are: it is read from a file itself, not from a pipe";
     for args in [&["--format=json"][..], &["--format=json", "--field=url"]] {
         let output = feed(args, &bytes);
         assert_eq!((output.status.code(), &json(&output)["totals"]["lines"]), (Some(2), &0.into()));
@@ -276,16 +270,9 @@ fn unreadable_parquet_is_never_read_as_a_list() {
             text(&output.stderr)
         );
     }
-    #[cfg(not(feature = "parquet"))]
-    for args in [&[PARQUET][..], &["--input-format=parquet", PARQUET]] {
-        let output = feed(args, b"");
-        assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).contains(cause), "{}", text(&output.stderr));
-    }
 }
 
 /// Several threads decode the members of a large file.
-#[cfg(feature = "gzip")]
 #[test]
 fn records_in_members_equal_those_of_the_original() {
     use flate2::Compression;
