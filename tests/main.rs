@@ -10,6 +10,7 @@ mod support;
 #[allow(unreachable_pub)]
 mod scan_by_judge;
 #[cfg(unix)]
+#[path = "../crates/engine/src/simd/tests/page.rs"]
 mod page;
 #[cfg(unix)]
 mod webdriver;

@@ -6,6 +6,7 @@ mod support;
 #[allow(unreachable_pub)]
 mod scan_by_judge;
 #[cfg(unix)]
+#[path = "../crates/engine/src/simd/tests/page.rs"]
 mod page;
 
 mod kernels;

@@ -1,4 +1,6 @@
 //! A buffer that ends directly before a protected memory page, so that reading past its end crashes.
+//!
+//! `tests/kernels.rs` uses it too.
 
 #![allow(unsafe_code, reason = "memory is mapped and protected by hand")]
 
