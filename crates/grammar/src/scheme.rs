@@ -3,6 +3,8 @@
 //! Kind and scheme of a line do not depend on a grammar. The widest scheme rule (RFC 1738, RFC 1808) decides, so that
 //! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
 
+use crate::named;
+
 /// Returns the length of the scheme of `line` in bytes, without its ":"; `None` if the line has no scheme.
 ///
 /// The scheme is the longest prefix of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
@@ -35,46 +37,21 @@ pub const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// How the name of a scheme is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Standing {
-    /// RFC 1738 has a production for the scheme.
-    Defined,
-    /// RFC 1738, section 4, reserves the name.
-    Reserved,
-    /// No document here names it, but it is common in lists.
-    Common,
-    /// The name begins with "x-", which RFC 1738, section 4, reserves for experiments.
-    Experimental,
+named! {
+    /// How the name of a scheme is known.
+    Standing {
+        /// RFC 1738 has a rule of its own for it.
+        Defined = "defined",
+        /// RFC 1738, section 4, keeps the name for it.
+        Reserved = "reserved",
+        /// No document here names it, but many lists do.
+        Common = "common",
+        /// RFC 1738, section 4, leaves names that begin with "x-" to experiments.
+        Experimental = "experimental",
+    }
 }
 
 impl Standing {
-    /// All variants, in the order of the source.
-    pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
-
-    /// The public name: stable and lower-case.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Defined => "defined",
-            Self::Reserved => "reserved",
-            Self::Common => "common",
-            Self::Experimental => "experimental",
-        }
-    }
-
-    /// The meaning, in a sentence.
-    #[must_use]
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::Defined => "RFC 1738 has a rule of its own for it.",
-            Self::Reserved => "RFC 1738, section 4, keeps the name for it.",
-            Self::Common => "No document here names it, but many lists do.",
-            Self::Experimental => "RFC 1738, section 4, leaves names that begin with \"x-\" to experiments.",
-        }
-    }
-
     /// Returns how the scheme `name` is known, ignoring letter case; `None` if it is unknown.
     ///
     /// ```
