@@ -6,14 +6,7 @@ use proptest::prelude::*;
 use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
 
-use crate::reference::Rng;
-use crate::support::references::{components, some_base, some_reference, target as target_of};
-use crate::support::{amount, corpus_lines, family, on_all_cores};
-
-/// The number of generated references.
-fn n_drawn() -> u64 {
-    amount(20_000, 200_000)
-}
+use crate::support::references::{check_pairs, components, target as target_of};
 
 fn accepts(line: &[u8]) -> bool {
     judge(line).verdict().accepts(Grammar::Rfc3986)
@@ -213,24 +206,7 @@ fn check(base: &[u8], reference: &[u8]) -> bool {
 
 #[test]
 fn targets_equal_those_of_the_pseudo_code() {
-    let n = on_all_cores(n_drawn(), |seed| {
-        let mut rng = Rng::new(seed);
-        let base = some_base(&mut rng);
-        u64::from(check(&base, &some_reference(&mut rng)))
-    });
-    assert!(n > n_drawn() / 2, "{n}");
-    // Bases and references generated from the rules of the grammars, and mutated.
-    let n = on_all_cores(n_drawn() / 20, |seed| {
-        let references = family(2 * seed);
-        let bases = family(2 * seed + 1);
-        bases.iter().flat_map(|base| references.iter().map(|it| u64::from(check(base, it)))).sum()
-    });
-    assert!(n > n_drawn() / 20, "{n}");
-    let lines = corpus_lines();
-    let n = on_all_cores(lines.len() as u64, |n| {
-        u64::from(check(b"http://a.example/b/./c?d", &lines[usize::try_from(n).unwrap()]))
-    });
-    assert!(n > 50_000, "{n}");
+    check_pairs(check);
 }
 
 proptest! {

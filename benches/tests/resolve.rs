@@ -14,15 +14,10 @@ use fluent_uri::{Uri, UriRef};
 use iri_string::format::ToDedicatedString;
 use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 use reference::Rng;
-use support::references::{Components, components, some_base, some_reference};
-use support::{amount, corpus_lines, family, on_all_cores};
+use support::on_all_cores;
+use support::references::{Components, check_pairs, components, n_drawn, some_base, some_reference};
 use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
-
-/// The number of generated references.
-fn n_drawn() -> u64 {
-    amount(20_000, 200_000)
-}
 
 /// Resolves a reference against a base; `None` if the peer refuses to.
 type Peer = fn(&str, &str) -> Option<String>;
@@ -131,23 +126,7 @@ fn check(base: &[u8], reference: &[u8]) -> bool {
 
 #[test]
 fn targets_agree() {
-    let n = on_all_cores(n_drawn(), |seed| {
-        let mut rng = Rng::new(seed);
-        let base = some_base(&mut rng);
-        u64::from(check(&base, &some_reference(&mut rng)))
-    });
-    assert!(n > n_drawn() / 2, "{n}");
-    // Bases and references generated from the rules of the grammars, and mutated.
-    let n = on_all_cores(n_drawn() / 20, |seed| {
-        let (references, bases) = (family(2 * seed), family(2 * seed + 1));
-        bases.iter().flat_map(|base| references.iter().map(|it| u64::from(check(base, it)))).sum()
-    });
-    assert!(n > n_drawn() / 20, "{n}");
-    let lines = corpus_lines();
-    let n = on_all_cores(lines.len() as u64, |n| {
-        u64::from(check(b"http://a.example/b/./c?d", &lines[usize::try_from(n).unwrap()]))
-    });
-    assert!(n > 50_000, "{n}");
+    check_pairs(check);
 }
 
 /// Why RFC 3986 and the WHATWG URL Standard may give different targets.

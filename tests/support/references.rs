@@ -1,7 +1,8 @@
-//! The pseudo code of RFC 3986, section 5.2, and random references and bases to compare with it.
+//! The pseudo code of RFC 3986, section 5.2, and random references and bases to compare.
 
 use regex::bytes::Regex;
 
+use super::{amount, corpus_lines, family, on_all_cores};
 use crate::reference::Rng;
 
 /// The components of a reference, by the regular expression of RFC 3986, appendix B.
@@ -142,4 +143,33 @@ pub(crate) fn some_base(rng: &mut Rng) -> Vec<u8> {
     const BEHIND: [&str; 4] = ["", "", "?q/..", "?"];
     (BEFORE[rng.below(BEFORE.len())].to_owned() + &some_path(rng) + BEHIND[rng.below(BEHIND.len())])
         .into_bytes()
+}
+
+/// The number of generated references.
+pub(crate) fn n_drawn() -> u64 {
+    amount(20_000, 200_000)
+}
+
+/// Calls `check` with many bases and references. It returns whether RFC 3986 accepts both.
+///
+/// # Panics
+/// If too few of them are accepted.
+pub(crate) fn check_pairs(check: impl Fn(&[u8], &[u8]) -> bool + Sync) {
+    let n = on_all_cores(n_drawn(), |seed| {
+        let mut rng = Rng::new(seed);
+        let base = some_base(&mut rng);
+        u64::from(check(&base, &some_reference(&mut rng)))
+    });
+    assert!(n > n_drawn() / 2, "{n}");
+    // Bases and references generated from the rules of the grammars, and mutated.
+    let n = on_all_cores(n_drawn() / 20, |seed| {
+        let (references, bases) = (family(2 * seed), family(2 * seed + 1));
+        bases.iter().flat_map(|base| references.iter().map(|it| u64::from(check(base, it)))).sum()
+    });
+    assert!(n > n_drawn() / 20, "{n}");
+    let lines = corpus_lines();
+    let n = on_all_cores(lines.len() as u64, |n| {
+        u64::from(check(b"http://a.example/b/./c?d", &lines[usize::try_from(n).unwrap()]))
+    });
+    assert!(n > 50_000, "{n}");
 }
