@@ -713,6 +713,8 @@ fn step_over_quotes<const BACKSLASHES: bool>(
 
 #[cfg(test)]
 mod tests {
+    use urlsift_grammar::random::Random;
+
     use super::super::{Format, Reader};
     use super::*;
 
@@ -933,20 +935,16 @@ mod tests {
     fn cut_ends_where_records_do() {
         let tokens: [&[u8]; 8] =
             [b"\"a, b\",", b"\"\"\"\"\r\n", b"c,d\n", b"\"\n\"\n", b"e,", b"#\"\n", b"x\"", b"\""];
-        let mut state = 1_u64;
-        let mut below = |n: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 33).unwrap() % n
-        };
+        let mut random = Random::new(1);
         for round in 0..400 {
             let mut bytes = Vec::new();
             while bytes.len() < 9000 {
                 // In some rounds, tokens that stop the counting of quotes are as rare as in real files. In others they are
                 // frequent.
-                let n = if below(1 << (round % 11)) == 0 { 8 } else { 5 };
-                bytes.extend(tokens[below(n)]);
-                if round % 3 == 0 && below(40) == 0 {
-                    bytes.extend(b"f,g\n".repeat(below(1500)));
+                let n = if random.below(1 << (round % 11)) == 0 { 8 } else { 5 };
+                bytes.extend(tokens[random.below(n)]);
+                if round % 3 == 0 && random.below(40) == 0 {
+                    bytes.extend(b"f,g\n".repeat(random.below(1500)));
                 }
             }
             let (mut at, mut whole) = (0, 0);

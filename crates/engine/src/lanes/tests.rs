@@ -12,6 +12,7 @@ use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::judge::judge;
+use urlsift_grammar::random::Random;
 use urlsift_grammar::scheme::find_known;
 use urlsift_grammar::whatwg::plain::PlainUrl;
 use urlsift_grammar::{Grammar, Verdict};
@@ -270,19 +271,13 @@ const FRAGMENTS: [&str; 82] = [
     "\n\nhttp://h/\n",
 ];
 
-/// The next pseudo-random number below `n`.
-fn below(state: &mut u64, n: usize) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    usize::try_from(*state >> 33).expect("31 bits") % n
-}
-
 /// Adds `n_fragments` fragments, of few kinds or of many.
-fn add_fragments(bytes: &mut Vec<u8>, n_fragments: usize, state: &mut u64) {
-    let n_kinds = [4, 12, 64][below(state, 3)];
-    let kinds: Vec<_> = (0..n_kinds).map(|_| FRAGMENTS[below(state, FRAGMENTS.len())]).collect();
+fn add_fragments(bytes: &mut Vec<u8>, n_fragments: usize, random: &mut Random) {
+    let n_kinds = [4, 12, 64][random.below(3)];
+    let kinds: Vec<_> = (0..n_kinds).map(|_| FRAGMENTS[random.below(FRAGMENTS.len())]).collect();
     for _ in 0..n_fragments {
-        bytes.extend_from_slice(kinds[below(state, kinds.len())].as_bytes());
-        if below(state, 8) == 0 {
+        bytes.extend_from_slice(kinds[random.below(kinds.len())].as_bytes());
+        if random.below(8) == 0 {
             bytes.push(b'\n');
         }
     }
@@ -291,26 +286,26 @@ fn add_fragments(bytes: &mut Vec<u8>, n_fragments: usize, state: &mut u64) {
 #[test]
 fn portable_is_what_the_others_are() {
     let mut findings = Findings::default();
-    let mut state = 1;
+    let mut random = Random::new(1);
     for n in 0..if cfg!(miri) { 30 } else { 6000 } {
         let mut bytes = Vec::new();
-        let n_fragments = below(&mut state, if n % 50 == 1 { 4000 } else { 200 });
-        add_fragments(&mut bytes, n_fragments, &mut state);
+        let n_fragments = random.below(if n % 50 == 1 { 4000 } else { 200 });
+        add_fragments(&mut bytes, n_fragments, &mut random);
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
         let bits = [1, 2, 8, 16];
         let listed = COUNTED.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
         let advisories = listed.map(|((advisory, _), _)| advisory).collect();
-        let some_kinds = ALL_KINDS & u32::try_from(below(&mut state, 1 << 31)).expect("31 bits");
-        let bulk_defects = [0, ALL_KINDS, some_kinds][below(&mut state, 3)];
-        let whatwg = below(&mut state, 4) == 0;
+        let some_kinds = ALL_KINDS & u32::try_from(random.below(1 << 31)).expect("31 bits");
+        let bulk_defects = [0, ALL_KINDS, some_kinds][random.below(3)];
+        let whatwg = random.below(4) == 0;
         let list = List {
             grammar,
             blank: n & 4 == 0,
             advisories,
             bulk_defects: if whatwg { 0 } else { bulk_defects },
             whatwg,
-            relative: below(&mut state, 2) == 0,
+            relative: random.below(2) == 0,
         };
         check(&bytes, list, &mut findings);
     }
@@ -381,15 +376,15 @@ fn escapes_come_and_go() {
 #[cfg_attr(miri, ignore = "megabytes")]
 fn what_is_common_changes() {
     let mut findings = Findings::default();
-    let mut state = 2;
+    let mut random = Random::new(2);
     for grammar in Grammar::ALL {
         let mut lane = Vec::new();
         while lane.len() < 12 * STRIPE_LEN {
-            let until = lane.len() + below(&mut state, 4 * STRIPE_LEN);
-            let has_escapes = below(&mut state, 2) == 0;
+            let until = lane.len() + random.below(4 * STRIPE_LEN);
+            let has_escapes = random.below(2) == 0;
             while lane.len() < until {
                 let mut fragments = Vec::new();
-                add_fragments(&mut fragments, 100, &mut state);
+                add_fragments(&mut fragments, 100, &mut random);
                 if !has_escapes {
                     fragments.retain(|&byte| byte != b'%');
                 }
