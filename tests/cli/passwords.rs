@@ -5,7 +5,7 @@ use std::fs::{self, File};
 
 use serde_json::Value;
 
-use super::{feed, json, text, urlsift};
+use super::{SHOWN, feed, json, text, urlsift};
 
 /// Every form of report of `list`: its name and what the command writes.
 fn reports(list: &[u8], args: &[&str]) -> Vec<(&'static str, String)> {
@@ -52,6 +52,55 @@ fn masked_whatever_precedes_a_delimiter() {
     }
     let shown = feed(&["--format", "json"], b"http://h.example:8080/@user\nh.example:80?a@b\n");
     assert!(!text(&shown.stdout).contains("***"), "usual ports are no passwords");
+}
+
+#[test]
+fn masked_in_every_form_of_a_line() {
+    for args in SHOWN {
+        for form in [
+            "ftp://u:hunter2@h/",
+            "url:ftp://u:hunter2@h/",
+            " http://u:hunter2@h/",
+            "<URL:http://u:hunter2@h/>",
+            "http:/u:hunter2@h/",
+            "//u:hunter2@h/",
+            "http://h/?url=http://u:hunter2@h/",
+            "http://DOMAIN\\u:hunter2@h/",
+            "u:hunter2@h",
+            "<u:hunter2@h>",
+            "http://u%3Ahunter2@h",
+        ] {
+            let output = feed(args, format!("{form}\n{form} x\n").as_bytes());
+            let shown = text(&output.stdout);
+            assert!(!shown.contains("hunter2"), "passwords are masked: {shown}");
+            assert!(shown.contains("***@h") || args.contains(&"--color"), "{shown}");
+        }
+    }
+    // No grammar finds a password in these lines, but people write passwords like this.
+    for form in [
+        "http://u:hunter2/x@h",
+        "http://u:x/hunter2@h",
+        "http://u:hunter2\\@h",
+        "u%3Ahunter2@h",
+        "u:x/hunter2@h",
+        "?u=http%3A%2F%2Fu%3Ahunter2%40h",
+    ] {
+        let list = format!("{form}\n{form} x\n{}{form}\n", "x".repeat(300));
+        for args in [
+            &[][..],
+            &["-g", "rfc1808"],
+            &["--format", "json"],
+            &["--format", "html"],
+            &["lines", "-c", "text,defect,resolved", "--base", "http://b/", "--mask-passwords"],
+            &["split", "-a", "-", "--mask-passwords"],
+            &["split", "-r", "-", "--mask-passwords"],
+            &["split", "-r", "-", "--refused-as", "lines", "--mask-passwords"],
+            &["split", "-m", "-", "--where", "kind=absolute,relative", "--mask-passwords"],
+        ] {
+            let output = feed(args, list.as_bytes());
+            assert!(!text(&output.stdout).contains("hunter2"), "{args:?}: {}", text(&output.stdout));
+        }
+    }
 }
 
 #[test]

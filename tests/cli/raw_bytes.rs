@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{feed, text, urlsift};
+use super::{SHOWN, feed, text, urlsift};
 use crate::support::amount;
 
 /// Characters that must not reach a terminal or a page: control, bidirectional, invisible and unassigned characters, and line
@@ -113,6 +113,30 @@ fn no_hostile_corpus_shows_a_hidden_character() {
         let output = urlsift().env("LC_ALL", "C.UTF-8").args(args).arg(&corpora).output().unwrap();
         assert!(!has_hidden(text(&output.stdout)), "{format}");
     }
+}
+
+#[test]
+fn no_raw_byte_reaches_a_terminal() {
+    let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile");
+    for args in SHOWN {
+        let raw = ["--input-format", "lines", "--codec", "none"];
+        let output = urlsift().args(args).args(raw).arg(&hostile).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        for line in text(&output.stdout).lines() {
+            let is_data = args.contains(&"lines");
+            let harmless = |c: char| {
+                let is_plain = (' '..='~').contains(&c) || c == '\t' || "\u{2026}█▏▎▍▌▋▊▉".contains(c);
+                // The rows of `lines` keep UTF-8 in a pipe; the test of the terminal is in `cli/rows.rs`.
+                is_plain || (is_data && !c.is_control())
+            };
+            assert!(line.chars().all(harmless), "{args:?}: {line:?}");
+        }
+    }
+    let output = urlsift().args(["explain", "http://u:hunter2@h/\x1b[31m\u{202e}"]).output().unwrap();
+    assert!(!output.stdout.contains(&0x1b) && !text(&output.stdout).contains('\u{202e}'));
+    // The name of a file is data too.
+    let output = urlsift().arg("no\x1b[31m").output().unwrap();
+    assert!(!output.stderr.contains(&0x1b));
 }
 
 #[cfg(target_os = "linux")]
