@@ -507,7 +507,8 @@ fn pack(bytes: &[u8], codec: Codec) -> Vec<u8> {
     .unwrap()
 }
 
-/// Reads by path and by pipe. One record is longer than a decoded chunk, and some are invalid.
+/// Reads by path and by pipe. One record is longer than a decoded chunk, and some are invalid. One of the files has many
+/// members of gzip in several blocks, which several threads decode.
 #[test]
 fn compressed_records_equal_those_of_the_original() {
     let folder = tempfile::tempdir().unwrap();
@@ -523,6 +524,13 @@ fn compressed_records_equal_those_of_the_original() {
     for codec in CODECS {
         fs::write(path(codec.name()), pack(plain.as_bytes(), codec)).unwrap();
     }
+    let member = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap()
+    };
+    let members: Vec<u8> = plain.as_bytes().chunks(40_000).flat_map(member).collect();
+    assert!(members.len() > 2 << 20, "several blocks");
+    fs::write(path("members"), members).unwrap();
     for args in [
         &["--format", "json"][..],
         &["lines", "-c", "line,offset,field,verdict,defect,text"],
@@ -543,9 +551,9 @@ fn compressed_records_equal_those_of_the_original() {
         };
         let expected = run("plain", "-j1", false);
         assert!(!expected.is_empty());
-        for codec in CODECS {
+        for name in CODECS.map(Codec::name).into_iter().chain(["members"]) {
             for (threads, piped) in [("-j1", false), ("-j3", false), ("-j3", true)] {
-                assert!(run(codec.name(), threads, piped) == expected, "{args:?} {codec} {threads} {piped}");
+                assert!(run(name, threads, piped) == expected, "{args:?} {name} {threads} {piped}");
             }
         }
     }

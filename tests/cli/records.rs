@@ -272,48 +272,6 @@ fn unreadable_parquet_is_never_read_as_a_list() {
     }
 }
 
-/// Several threads decode the members of a large file.
-#[test]
-fn records_in_members_equal_those_of_the_original() {
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-
-    let folder = tempfile::tempdir().unwrap();
-    let line = |n: usize| {
-        let space = if n.is_multiple_of(101) { " " } else { "" };
-        format!("{{\"id\": {n}, \"url\": \"http://h{}.example/{}{space}\"}}\n", n % 7, "x".repeat(n % 97))
-    };
-    let text: String = (0..40_000).map(line).collect();
-    let member = |bytes: &[u8]| {
-        let mut member = GzEncoder::new(Vec::new(), Compression::none());
-        member.write_all(bytes).unwrap();
-        member.finish().unwrap()
-    };
-    let packed: Vec<u8> = text.as_bytes().chunks(40_000).flat_map(member).collect();
-    assert!(packed.len() > 2 << 20, "several blocks");
-    fs::write(folder.path().join("plain"), &text).unwrap();
-    fs::write(folder.path().join("packed"), &packed).unwrap();
-    let run = |args: &[&str], name: &str| {
-        let output = urlsift().current_dir(&folder).args(args).arg(name).output().unwrap();
-        assert_eq!(output.status.code(), Some(0));
-        output.stdout
-    };
-    for threads in ["-j1", "-j3"] {
-        let report = |name| {
-            json(&Output { stdout: run(&["--format", "json", threads], name), ..feed(&["causes"], b"") })
-        };
-        assert_eq!(report("plain")["digest"], report("packed")["digest"]);
-        for args in [
-            &["lines", threads, "-c", "line,offset,field,verdict,defect,text"][..],
-            &["split", threads, "-a", "-"],
-            &["split", threads, "-r", "-", "--refused-as", "lines"],
-        ] {
-            let (plain, packed) = (run(args, "plain"), run(args, "packed"));
-            assert!(!plain.is_empty() && plain == packed, "{args:?}");
-        }
-    }
-}
-
 #[test]
 fn a_log_format_is_read_as_nginx_or_apache_write_it() {
     let log = b"::1 [1/Jan/2026:00:00:00 +0000] \"GET /a b HTTP/1.1\" 200 \"http://r/ x\"\nno record\n";
