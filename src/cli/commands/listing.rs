@@ -11,7 +11,7 @@ use crate::cli::output_file::Output;
 // Options of commands that print a list. Not a doc comment: clap would show it as the help of each command.
 #[derive(Args)]
 pub(crate) struct ListArgs {
-    /// How the list is written
+    /// How it is written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
 
@@ -22,7 +22,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// Tables for people, 80 columns wide
+    /// Tables for people
     Text,
     /// JSON for programs
     Json,

@@ -4,15 +4,16 @@ mod corpus;
 mod sample;
 mod trial;
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::mem;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use crate::report::grouped;
 use crate::rows::Column;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
@@ -22,7 +23,7 @@ use self::corpus::{Corpus, in_huge_pages};
 use self::sample::Sample;
 use self::trial::{Shares, Trial, float};
 use super::lines::columns;
-use crate::cli::output_file::Output;
+use super::listing::{self, ListArgs};
 use crate::cli::{End, complain, input_path};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -61,21 +62,8 @@ pub(crate) struct BenchArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = columns(), hide_possible_values = true)]
     columns: Vec<&'static Column>,
 
-    /// How the times are written
-    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
-    format: Format,
-
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// A table for people
-    Text,
-    /// The schema urlsift.bench/2, with the times of each kernel in all rounds
-    Json,
+    #[command(flatten)]
+    list: ListArgs,
 }
 
 /// Parses a number of bytes that fits into a `usize`.
@@ -102,55 +90,49 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let (tally, trials) = trial::measure(&bytes, &kernels, &args.columns, &thread_counts, args.rounds)?;
     let processor = processor();
     let rustc = Some(urlsift_grammar::RUSTC).filter(|name| !name.is_empty());
-    Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {
-        Format::Text => {
-            let rounds = if args.rounds == 1 { "round" } else { "rounds" };
-            writeln!(
-                out,
-                "urlsift {VERSION} bench   {}   {} bytes   {} lines   {} {rounds}\n{}   {} at once   {}",
-                corpus.name,
-                grouped(bytes.len() as u64),
-                grouped(tally.lines()),
-                args.rounds,
-                printable(processor.as_deref().unwrap_or("unknown processor").as_bytes()),
-                threads(parallelism),
-                rustc.unwrap_or("unknown compiler"),
-            )?;
-            if let Some(len) = corpus.grown_from {
-                let len = grouped(len as u64);
-                writeln!(out, "repeated: its {len} bytes would stay in the processor's cache")?;
-            }
-            write_tables(out, &trials)?;
-            write!(out, "\n{NOTE}")
+    let text = || {
+        let rounds = if args.rounds == 1 { "round" } else { "rounds" };
+        let mut text = format!(
+            "urlsift {VERSION} bench   {}   {} bytes   {} lines   {} {rounds}\n{}   {} at once   {}\n",
+            corpus.name,
+            grouped(bytes.len() as u64),
+            grouped(tally.lines()),
+            args.rounds,
+            printable(processor.as_deref().unwrap_or("unknown processor").as_bytes()),
+            threads(parallelism),
+            rustc.unwrap_or("unknown compiler"),
+        );
+        if let Some(len) = corpus.grown_from {
+            let len = grouped(len as u64);
+            let _ = writeln!(text, "repeated: its {len} bytes would stay in the processor's cache");
         }
-        Format::Json => {
-            let judged = tally.judged();
-            let sets = judged.sets().map(|(verdict, lines)| {
-                json!({ "accepted_by": verdict.iter().map(Grammar::name).collect::<Vec<_>>(), "lines": lines })
-            });
-            // Adding a field keeps the version number of the schema; any other change increases it.
-            let results = json!({
-                "schema": "urlsift.bench/2",
-                "version": VERSION,
-                "rustc": rustc,
-                "processor": processor,
-                "parallelism": parallelism,
-                "corpus": {
-                    "name": corpus.name,
-                    "bytes": bytes.len(),
-                    "lines": tally.lines(),
-                    "blank": tally.blank,
-                    "grown_from": corpus.grown_from,
-                    "cut": corpus.cut,
-                },
-                "rounds": args.rounds,
-                "verdict_sets": sets.collect::<Vec<_>>(),
-                "runs": trials,
-            });
-            writeln!(out, "{results:#}")
-        }
-    })?;
-    Ok(End::Done)
+        push_tables(&mut text, &trials);
+        text + "\n" + NOTE
+    };
+    let judged = tally.judged();
+    let sets = judged.sets().map(|(verdict, lines)| {
+        json!({ "accepted_by": verdict.iter().map(Grammar::name).collect::<Vec<_>>(), "lines": lines })
+    });
+    // Adding a field keeps the version number of the schema; any other change increases it.
+    let results = json!({
+        "schema": "urlsift.bench/2",
+        "version": VERSION,
+        "rustc": rustc,
+        "processor": processor,
+        "parallelism": parallelism,
+        "corpus": {
+            "name": corpus.name,
+            "bytes": bytes.len(),
+            "lines": tally.lines(),
+            "blank": tally.blank,
+            "grown_from": corpus.grown_from,
+            "cut": corpus.cut,
+        },
+        "rounds": args.rounds,
+        "verdict_sets": sets.collect::<Vec<_>>(),
+        "runs": trials,
+    });
+    listing::write(&args.list, &results, text)
 }
 
 /// The name of the processor, on Linux.
@@ -179,11 +161,11 @@ const COLUMNS: [(&str, usize); 7] = [
     ("listed", 10),
 ];
 
-/// Writes one table for each number of threads.
-fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
+/// Appends one table for each number of threads.
+fn push_tables(out: &mut String, trials: &[Trial]) {
     for trials in trials.chunk_by(|a, b| a.threads == b.threads) {
-        writeln!(out)?;
-        row(out, &threads(trials[0].threads), &COLUMNS.map(|(head, _)| head.to_owned()))?;
+        out.push('\n');
+        push_row(out, &threads(trials[0].threads), &COLUMNS.map(|(head, _)| head.to_owned()));
         for trial in trials {
             let speed = trial.gigabytes_per_second;
             let mut cells = vec![
@@ -197,18 +179,17 @@ fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
                 let all = float((bulk + listed).max(1));
                 cells.extend([bulk, listed].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
             }
-            row(out, trial.kernel.unwrap_or(trial.name), &cells)?;
+            push_row(out, trial.kernel.unwrap_or(trial.name), &cells);
         }
     }
-    Ok(())
 }
 
-fn row(out: &mut dyn Write, name: &str, cells: &[String]) -> io::Result<()> {
-    write!(out, "{name:<14}")?;
+fn push_row(out: &mut String, name: &str, cells: &[String]) {
+    let _ = write!(out, "{name:<14}");
     for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
-        write!(out, "{cell:>width$}")?;
+        let _ = write!(out, "{cell:>width$}");
     }
-    writeln!(out)
+    out.push('\n');
 }
 
 fn threads(n: usize) -> String {
