@@ -211,8 +211,8 @@ pub struct Scanner {
     table: Option<Box<LineTable>>,
     /// The memory that is reused for all segments.
     findings: Findings,
-    /// The lines of each lane, for [`Self::judge`].
-    ended: [Vec<Ended>; TABLE_LANES],
+    /// The lines of each lane, for [`Self::judge`]: where each begins and ends in the lane, and the number of its outcome.
+    ended: [Vec<(u32, u32, u16)>; TABLE_LANES],
     attempts: Attempts,
 }
 
@@ -265,11 +265,15 @@ impl Scanner {
 
     /// The place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has no outcome.
     /// `grammar` is the chosen grammar of the outcomes.
+    ///
+    /// # Panics
+    /// If `body` has 4 GiB or more.
     pub fn judge(
         &mut self,
         grammar: Grammar,
         body: &[u8],
     ) -> impl Iterator<Item = (Range<usize>, Option<Outcome>)> {
+        assert!(u32::try_from(body.len()).is_ok(), "a chunk is shorter than 4 GiB");
         let table = LineTable::of(&mut self.table, grammar);
         let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
         let lines = &mut self.ended;
@@ -277,7 +281,10 @@ impl Scanner {
             lines.clear();
             lines.shrink_to(KEPT_LINES);
         }
-        scan_lanes(table, lanes, |lane, ended, _| lines[lane].push(ended));
+        #[expect(clippy::cast_possible_truncation, reason = "the body is shorter")]
+        scan_lanes(table, lanes, |lane, Ended { start, end, outcome, .. }, _| {
+            lines[lane].push((start as u32, end as u32, outcome));
+        });
         let table = &*table;
         let starts = lanes.into_iter().scan(0, |end, lane| {
             let start = *end;
@@ -285,7 +292,8 @@ impl Scanner {
             Some((start, lane))
         });
         starts.zip(&*lines).flat_map(move |((first, lane), lines)| {
-            lines.iter().map(move |&Ended { start, end, outcome, .. }| {
+            lines.iter().map(move |&(start, end, outcome)| {
+                let (start, end) = (start as usize, end as usize);
                 let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
                 (first + start..first + end, outcome)
             })
