@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{amount, everything, exec};
 use proptest::prelude::*;
 use urlsift::internal::escape;
-use urlsift::internal::parquet::{Table, TableError, TableErrorKind};
+use urlsift::internal::parquet::{MAX_LEN, Table, TableError, TableErrorKind};
 use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{Counts, Format, Selector, Skip};
@@ -62,13 +62,30 @@ struct Found {
 }
 
 fn read(table: &Table, column: usize) -> Found {
-    let mut values = Vec::new();
-    let rows = table.read(column, |field| values.push((field.line, field.offset, field.bytes.into_owned())));
-    Found { values, rows }
+    let (mut found, mut text) = (Vec::new(), Vec::new());
+    let mut values = table.values(&[column], &(0..u64::MAX), MAX_LEN, None);
+    let rows = loop {
+        match values.next(&mut text) {
+            Ok(None) => break Ok(values.progress().rows),
+            Ok(Some(batch)) => {
+                let fields = batch.fields(&batch.text);
+                found.extend(fields.map(|field| (field.line, field.offset, field.bytes.into_owned())));
+                text = batch.text;
+            }
+            Err(error) => break Err(error),
+        }
+    };
+    Found { values: found, rows }
+}
+
+fn table(path: &Path) -> io::Result<Table> {
+    let file = File::open(path)?;
+    let len = file.metadata()?.len();
+    Table::open(file.into(), len, None)
 }
 
 fn open(path: &Path, column: Option<&Selector>) -> io::Result<(Table, usize)> {
-    let table = Table::open(File::open(path)?)?;
+    let table = table(path)?;
     let column = table.find(column)?;
     Ok((table, column))
 }
@@ -161,8 +178,8 @@ fn scans_count_each_value_for_any_effort() {
 
 #[test]
 fn columns_are_found_by_usual_names_names_pointers_and_numbers() {
-    let path = folder().join("nested.parquet");
-    let table = Table::open(File::open(path).unwrap()).unwrap();
+    let open = |name: &str| table(&folder().join(name)).unwrap();
+    let table = open("nested.parquet");
     let names: Vec<_> = table.columns().iter().map(ToString::to_string).collect();
     assert_eq!(names, ["page.meta.url", "page.meta.n (int64)", "page.title"]);
     for (field, found) in [
@@ -192,7 +209,7 @@ fn columns_are_found_by_usual_names_names_pointers_and_numbers() {
         "{error}"
     );
     // A list can be selected by its own name.
-    let table = Table::open(File::open(folder().join("list-v1.parquet")).unwrap()).unwrap();
+    let table = open("list-v1.parquet");
     assert_eq!(table.find(Some(&"links".parse().unwrap())).unwrap(), 1);
     assert!(table.columns()[1].is_list() && !table.columns()[0].is_list());
 }

@@ -152,7 +152,7 @@ fn measure(input: &Input, reading: &Reading, split_size: u64) -> io::Result<Meas
         #[cfg(feature = "parquet")]
         if let Opened::File(file, _) = input.open(None)? {
             // A damaged file is one split, so that its scan names the damage.
-            let cuts = Table::watched(file, len, None).map(|table| table.cuts(split_size));
+            let cuts = Table::open(file, len, None).map(|table| table.cuts(split_size));
             return cuts.map_or_else(
                 |_| whole(None, len),
                 |cuts| Ok(Measured { size: Some(len), weight: len, cuts }),

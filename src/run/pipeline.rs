@@ -143,7 +143,7 @@ pub(crate) fn read_in_order<'a, N: Send + 'a, R: Send + 'a, E: Send>(
             let opened = match opened {
                 Opened::File(file, len) if reading.is_table(&file, input.name())? => {
                     check(Format::Parquet)?;
-                    let table = Table::watched(file, len, watch)?;
+                    let table = Table::open(file, len, watch)?;
                     let (all, len) = (0..u64::MAX, sizes.chunk);
                     let chunks = TableChunks::open(&table, &reading.fields, &all, len, helpers.clone())?;
                     return Ok(AnyChunks::Table(Box::new(chunks)));

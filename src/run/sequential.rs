@@ -88,7 +88,7 @@ pub(super) fn scan_table<'a>(
     // Four times the length of a shard are 4 MiB by default.
     let chunk_len = counter.exec.shard_len.saturating_mul(4).max(16);
     scanned.table_lens.push((number, len));
-    let table = Table::watched(file, len, counter.exec.watch.as_ref());
+    let table = Table::open(file, len, counter.exec.watch.as_ref());
     let chunks = |table| TableChunks::open(&table, &reading.fields, range, chunk_len, workers.helpers());
     match table.and_then(chunks) {
         Ok(chunks) => scan_chunks(scanned, AnyChunks::Table(Box::new(chunks)), number, counter, workers),

@@ -23,7 +23,6 @@ mod thrift;
 mod unpack;
 
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,8 +34,8 @@ use footer::Physical;
 use page::Source;
 pub use rows::Values;
 
+use crate::Selector;
 use crate::field_names::{self, ByValues, is_same};
-use crate::{Field, Selector};
 use urlsift_grammar::password::shown;
 use urlsift_input::Seekable;
 use urlsift_input::progress::Watch;
@@ -56,25 +55,6 @@ const MAGIC: &[u8; 4] = b"PAR1";
 const ENCRYPTED: &[u8; 4] = b"PARE";
 
 /// An open Parquet file.
-///
-/// ```no_run
-/// use std::fs::File;
-/// # mod urlsift { pub mod internal { pub use urlsift_records::parquet; } pub use urlsift_grammar::{Grammar, judge::judge}; }
-/// use urlsift::internal::parquet::Table;
-/// use urlsift::{Grammar, judge};
-///
-/// let table = Table::open(File::open("tests/records/parquet/plain.parquet")?)?;
-/// let column = table.find(None)?; // "url", mostly
-/// let (mut refused, mut first) = (0, None);
-/// let rows = table.read(column, |url| {
-///     if !judge(&url.bytes).verdict().accepts(Grammar::Rfc3986) {
-///         refused += 1;
-///         first.get_or_insert(url.line); // the number of its row
-///     }
-/// })?;
-/// assert!(refused < rows && first.is_some());
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Table {
     source: Arc<Source>,
@@ -128,21 +108,13 @@ impl fmt::Display for Column {
 }
 
 impl Table {
-    /// Reads which columns the file has. Memory: the footer, at most 64 MiB, and little more.
+    /// Reads which columns a file of `len` bytes has. The watch counts the bytes that are read, and can stop the reading. Memory: the footer,
+    /// at most 64 MiB, and little more.
     ///
     /// # Errors
     /// When the file cannot be read, or is no Parquet file. In the second case the error contains a [`TableError`].
-    pub fn open(file: File) -> io::Result<Self> {
-        let len = file.metadata()?.len();
-        Self::of(Source { file: file.into(), len, watch: None })
-    }
-
-    /// Like [`Table::open`]. The watch counts the bytes that are read, and can stop the reading.
-    pub fn watched(file: Seekable, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
-        Self::of(Source { file, len, watch: watch.cloned() })
-    }
-
-    fn of(source: Source) -> io::Result<Self> {
+    pub fn open(file: Seekable, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
+        let source = Source { file, len, watch: watch.cloned() };
         let cut_off = || {
             TableError::new(
                 TableErrorKind::NotParquet,
@@ -268,31 +240,14 @@ impl Table {
         TableError::new(TableErrorKind::Column, format!("{what}: its columns are {}{more}", names.join(", ")))
     }
 
-    /// Calls `each` with every value of a column that is not null, in order. Returns how many rows were read, with or without a
-    /// value. The values of a list are passed one by one.
-    ///
-    /// The [`line`](Field::line) of a value is the number of its row. Its [`offset`](Field::offset) is the number of values and
-    /// nulls before it.
-    ///
-    /// Memory: a page, compressed and decompressed, and a dictionary, each of at most 128 MiB, and 4 MiB of values.
-    ///
-    /// # Errors
-    /// When the rest of the file cannot be read. If the content of the file is the cause, the error contains a [`TableError`].
-    /// All values before the error have been passed to `each`.
-    ///
-    /// # Panics
-    /// When there is no column with this index.
-    pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
-        let (mut values, mut text) = (self.values(&[column], &ALL, MAX_LEN, None), Vec::new());
-        while let Some(batch) = values.next(&mut text)? {
-            batch.fields(&batch.text).for_each(&mut each);
-            text = batch.text;
-        }
-        Ok(values.progress().rows)
-    }
-
     /// The values of some columns in the row groups that begin in `range`, in batches of about `batch_len` bytes. A row has its
     /// values in the order of `columns`.
+    ///
+    /// The [`line`](crate::Field::line) of a value is the number of its row. Its [`offset`](crate::Field::offset) is the number of values and
+    /// nulls before it. Memory: for each column a page, compressed and decompressed, and a dictionary, each of at most 128 MiB.
+    ///
+    /// # Panics
+    /// When there is no column with one of these indices.
     pub fn values<'a>(
         &self,
         columns: &[usize],

@@ -56,7 +56,7 @@ impl Group {
     fn open(wanted: &Wanted, column: usize, number: usize) -> Result<Self, TableError> {
         let (column, chunk) = (&wanted.columns[column], wanted.chunks[column][number - 1]);
         let within = |error: TableError| error.within(format_args!("row group {number}"));
-        let is_list = column.max_repetition > 0;
+        let is_list = column.is_list();
         let fits = if is_list { chunk.n_values >= chunk.n_rows } else { chunk.n_values == chunk.n_rows };
         if !fits {
             let message = format!("{} values in {} rows", chunk.n_values, chunk.n_rows);
