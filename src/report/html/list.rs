@@ -16,7 +16,7 @@ pub(super) struct GrammarRow {
     /// The grammar's shortest name, which is a number.
     pub(super) number: &'static str,
     /// The year of its document.
-    pub(super) year: u16,
+    pub(super) year: &'static str,
     pub(super) accepted: u64,
     pub(super) refused: u64,
     /// Whether this is the grammar whose refusals are explained.
@@ -89,23 +89,13 @@ pub(super) fn words(grammar: Grammar) -> (&'static str, &'static str) {
     label(grammar).split_once(' ').unwrap_or_default()
 }
 
-const fn year(grammar: Grammar) -> u16 {
-    match grammar {
-        Grammar::Draft1993 => 1993,
-        Grammar::Rfc1738 => 1994,
-        Grammar::Rfc1808 => 1995,
-        Grammar::Rfc2396 => 1998,
-        Grammar::Rfc3986 => 2005,
-    }
-}
-
 pub(super) fn grammars(report: &Report) -> Vec<GrammarRow> {
     let row = |grammar| {
         let count = report.grammars.iter().find(|count| count.name == grammar);
         GrammarRow {
             label: label(grammar),
             number: words(grammar).1,
-            year: year(grammar),
+            year: grammar.published().rsplit(' ').next().unwrap_or_default(),
             accepted: count.map_or(0, |count| count.accepted),
             refused: count.map_or(0, |count| count.refused),
             is_chosen: grammar == report.grammar,
