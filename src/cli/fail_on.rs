@@ -275,12 +275,16 @@ impl Gate {
                  \"urlsift lines -c scheme\" prints each line's"
             )
         })?;
-        let (whole, base) = match self.measure {
-            Measure::Lines => (0, String::new()),
+        let (whole, lines) = match self.measure {
+            Measure::Lines => (0, plural(part, "line", "lines")),
             Measure::Blank | Measure::Cr | Measure::Judged => {
-                (report.totals.lines, format!(" of {}", grouped(report.totals.lines)))
+                let n = report.totals.lines;
+                (n, format!("{} of {}", grouped(part), plural(n, "line", "lines")))
             }
-            _ => (report.totals.judged, format!(" of {} judged", grouped(report.totals.judged))),
+            _ => {
+                let n = report.totals.judged;
+                (n, format!("{} of {}", grouped(part), plural(n, "judged line", "judged lines")))
+            }
         };
         // Lines that are too long to be parsed may be of any level.
         let too_long =
@@ -297,7 +301,7 @@ impl Gate {
         }
         let limit = if self.is_share { self.limit } else { 0 };
         let share = if whole == 0 { String::new() } else { format!(", {} %", percent(part, whole, limit)) };
-        let sentence = format!("--fail-on {text} is crossed: {}{base} lines{share}", grouped(part));
+        let sentence = format!("--fail-on {text} is crossed: {lines}{share}");
         Ok(self.is_crossed(part, whole).then_some(sentence))
     }
 }

@@ -593,7 +593,7 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
         }
     }
     if n_paths > MAX_PATHS {
-        complain(&format!("... and {} more paths that cannot be read", n_paths - MAX_PATHS));
+        complain(&format!("... and {} that cannot be read", more(n_paths - MAX_PATHS, "path")));
     }
 }
 

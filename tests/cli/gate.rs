@@ -57,6 +57,12 @@ fn each_condition_that_holds_is_named() {
          urlsift: --fail-on blank is crossed: 1 of 5 lines, 20.00 %\n\
          urlsift: --fail-on lines<9 is crossed: 5 lines\n"
     );
+    let output = feed(&["--fail-on", "lines<9,judged=1"], b"http://h/\n");
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: --fail-on lines<9 is crossed: 1 line\n\
+         urlsift: --fail-on judged=1 is crossed: 1 of 1 line, 100.00 %\n"
+    );
 }
 
 #[test]

@@ -201,6 +201,14 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
         assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
     }
+    // A list of splits may also come from standard input.
+    let plan = folder.path().join("plan.partial");
+    fs::write(&plan, ok(run(&folder, &["plan", "x"]))).unwrap();
+    let mut command = in_folder(&folder);
+    command.args(["scan", "--splits", "-", "-o", "plan.partial"]).stdin(fs::File::open(&plan).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("is also an input"), "{}", text(&output.stderr));
 }
 
 /// Reports are merged in pairs, so that many of them take no longer each than few.

@@ -1,6 +1,5 @@
 //! Options that select parts of inputs (`--range`, `--splits`), and the scan of these parts.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -66,9 +65,9 @@ impl PartArgs {
     /// If a list of inputs or of splits cannot be read, or if `--range` is given with several inputs.
     pub(crate) fn asked(&self, input: &InputArgs) -> io::Result<Option<Asked>> {
         if let Some(path) = &self.splits {
-            let name =
-                if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
-            return Asked::of_splits(path, input.paths.codec())
+            let list = if path == Path::new("-") { Input::standard() } else { Input::file(path) };
+            let name = list.name().to_owned();
+            return Asked::of_splits(list, input.paths.codec())
                 .map(Some)
                 .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")));
         }
@@ -113,12 +112,8 @@ pub(crate) struct PartsFound {
 }
 
 impl Asked {
-    fn of_splits(path: &Path, codec: Option<Codec>) -> io::Result<Self> {
-        let lines: Box<dyn BufRead> = if path == Path::new("-") {
-            Box::new(io::stdin().lock())
-        } else {
-            Box::new(BufReader::new(File::open(path)?))
-        };
+    fn of_splits(list: Input, codec: Option<Codec>) -> io::Result<Self> {
+        let (lines, is_listed_in_standard) = (BufReader::new(list.reader()?.0), list.is_standard());
         let wrong = |number: usize, why: &dyn std::fmt::Display| {
             io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {why}", number + 1))
         };
@@ -128,7 +123,7 @@ impl Asked {
             n_inputs: None,
             parts: Vec::new(),
             are_parts: true,
-            list: Some(Input::file(path)),
+            list: Some(list),
         };
         for (number, line) in lines.lines().enumerate() {
             let line = line?;
@@ -139,7 +134,7 @@ impl Asked {
                 .map_err(|error| wrong(number, &format!("not a split as urlsift plan prints it: {error}")))?;
             split.check().map_err(|error| wrong(number, &error))?;
             let is_standard = split.path == Path::new("-");
-            if is_standard && (path == Path::new("-") || all.inputs.iter().any(Input::is_standard)) {
+            if is_standard && (is_listed_in_standard || all.inputs.iter().any(Input::is_standard)) {
                 return Err(wrong(number, &"standard input can be read once only"));
             }
             if matches!((all.n_inputs, split.inputs), (Some(one), Some(two)) if one != two) {

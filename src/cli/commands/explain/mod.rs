@@ -219,10 +219,7 @@ fn window(line: &[u8], at: usize, keep: Keep) -> (String, usize, usize) {
 /// Describes the defect in words. Names the byte, and the character that it is part of.
 fn sentence(line: &[u8], at: usize, defect: &Defect, keep: Keep) -> String {
     let component = defect.component;
-    let part = match component {
-        Component::Scheme => "the scheme".to_owned(),
-        _ => format!("the {component}"),
-    };
+    let part = format!("the {component}");
     let code = line.get(at).map_or_else(String::new, |byte| format!("{byte:02X}"));
     let text = shown(&line[escape::character(line, at)], keep);
     let byte = match &text[..] {
