@@ -69,19 +69,6 @@ impl FindBits for Avx2 {
 #[derive(Clone, Copy)]
 pub struct Words(__m256i);
 
-impl Words {
-    /// The same word in each lane.
-    ///
-    /// # Safety
-    ///
-    /// The machine has AVX2.
-    #[inline(always)]
-    unsafe fn splat(word: u64) -> Self {
-        // SAFETY: the caller guarantees AVX2.
-        Self(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
-    }
-}
-
 operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_epi64x(-1));
 
 impl Word for Words {
@@ -162,14 +149,6 @@ pub struct ByteCounts {
     counts: [Words; 4],
     /// How many additions there were.
     n_added: u8,
-}
-
-impl ByteCounts {
-    /// Counters at zero. `zero` is a word without bits.
-    #[inline(always)]
-    fn new(zero: Words) -> Self {
-        Self { counts: [zero; 4], n_added: 0 }
-    }
 }
 
 impl Counts<Words> for ByteCounts {
@@ -373,12 +352,12 @@ macro_rules! kernel {
             #[inline(always)]
             fn splat(self, word: u64) -> Words {
                 // SAFETY: `self` proves the features.
-                unsafe { Words::splat(word) }
+                Words(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
             }
 
             #[inline(always)]
             fn counts(self) -> ByteCounts {
-                ByteCounts::new(self.splat(0))
+                ByteCounts { counts: [self.splat(0); 4], n_added: 0 }
             }
 
             #[inline(always)]
