@@ -34,9 +34,9 @@ impl Interrupt {
             let Ok(mut signals) = Signals::new(handled) else { return };
             // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
             // must not take that end for a normal one before this thread runs.
+            let number = |signal| usize::try_from(signal).unwrap_or_default();
             for &signal in handled {
-                let number = usize::try_from(signal).unwrap_or_default();
-                let _ = flag::register_usize(signal, Arc::clone(&came.last), number);
+                let _ = flag::register_usize(signal, Arc::clone(&came.last), number(signal));
                 let _ = flag::register(signal, watch.flag());
             }
             drop(listens);
@@ -45,6 +45,8 @@ impl Interrupt {
                     crate::cli::output_file::abandon();
                     signal_hook::low_level::exit(128 + signal);
                 }
+                // A signal that comes before the flags are registered sets none.
+                came.last.store(number(signal), Ordering::Relaxed);
                 watch.stop();
             }
         };

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,8 +13,13 @@ use urlsift_input::{Input, enlarge_pipe, name_file, unnamed_file};
 /// Temporary files that are not yet in their places. Code that ends the process directly must remove them.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes all temporary files that are not yet in their places.
+/// Locked while several files are moved into their places.
+static PLACING: Mutex<()> = Mutex::new(());
+
+/// Removes all temporary files that are not yet in their places. The process has to end then: files that belong together are all in their
+/// places, or none is.
 pub(crate) fn abandon() {
+    mem::forget(PLACING.lock());
     for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_file(path);
     }
@@ -272,12 +278,19 @@ impl Writer {
 ///
 /// # Errors
 /// If that fails. The error names the output.
-pub(crate) fn finish_all(mut writers: impl ExactSizeIterator<Item = Writer>) -> io::Result<()> {
+pub(crate) fn finish_all(writers: Vec<Writer>) -> io::Result<()> {
+    // A pipe may have no reader, and then only the end of the process ends the waiting.
+    let are_files = writers.iter().all(|writer| writer.out.get_ref().is_file());
+    let _placing = are_files.then(|| PLACING.lock());
+    finish_each(writers.into_iter())
+}
+
+fn finish_each(mut writers: impl ExactSizeIterator<Item = Writer>) -> io::Result<()> {
     let Some(writer) = writers.next() else { return Ok(()) };
     // Nothing can fail after the last output.
     let replaced = if writers.len() > 0 { Replaced::by(writer.out.get_ref())? } else { None };
     writer.finish()?;
-    finish_all(writers).map_err(|error| match replaced.map_or(Ok(()), Replaced::restore) {
+    finish_each(writers).map_err(|error| match replaced.map_or(Ok(()), Replaced::restore) {
         Ok(()) => error,
         Err(left) => io::Error::other(format!("{error}; {left}, and the output stays there")),
     })

@@ -271,7 +271,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
             result => ended.push(result?),
         }
     }
-    finish_all(ended.into_iter())?;
+    finish_all(ended)?;
     complain_of(&split.failures, &inputs);
     warn(&summary(&split, &options));
     Ok(if split.failures.is_empty() { End::Done } else { End::Incomplete })
