@@ -73,8 +73,6 @@ pub struct Parsed {
     errors: Vec<Found>,
     url: Url,
     is_utf8: bool,
-    /// The errors with their offsets in the text that the parser reads.
-    in_text: Vec<(ValidationError, usize)>,
 }
 
 impl Parsed {
@@ -106,14 +104,15 @@ impl Parsed {
     pub fn replace(&mut self, line: &[u8], base: Option<&Url>) {
         let input = Input::new(line);
         self.is_utf8 = input.is_utf8;
-        self.in_text.clear();
-        let is_url = parser::parse(&input.text, base, &mut self.url, &mut self.in_text).is_ok();
         let removed = input.trimmed.into_iter().chain(input.removed);
-        let removed = removed.map(|offset| Found { error: ValidationError::InvalidUrlUnit, offset });
-        let found =
-            self.in_text.iter().map(|&(error, at)| Found { error, offset: input.offset(at).min(line.len()) });
         self.errors.clear();
-        self.errors.extend(removed.chain(found));
+        self.errors.extend(removed.map(|offset| Found { error: ValidationError::InvalidUrlUnit, offset }));
+        let n_removed = self.errors.len();
+        let is_url = parser::parse(&input.text, base, &mut self.url, &mut self.errors).is_ok();
+        // The parser reads a text that lacks what was removed.
+        for found in &mut self.errors[n_removed..] {
+            found.offset = input.offset(found.offset).min(line.len());
+        }
         let last = self.errors.last().map(|found| found.error);
         self.level = match last {
             None if is_url && self.is_utf8 => Level::Valid,

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3_iter, memrchr};
 
-use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{EncodeSet, invalid_units};
 use crate::whatwg::host::{Failure, parse_host};
 use crate::whatwg::plain::{may_have_dot_segments, plain_domain};
 use crate::whatwg::url::{Url, default_port, port_number};
+use crate::whatwg::{Found, ValidationError};
 
 /// Parses `input`, from which blanks and controls at the ends, tabs and line ends are removed. Appends each error with its offset in
 /// `input`.
@@ -20,7 +20,7 @@ pub(super) fn parse(
     input: &str,
     base: Option<&Url>,
     url: &mut Url,
-    errors: &mut Vec<(ValidationError, usize)>,
+    errors: &mut Vec<Found>,
 ) -> Result<(), Failure> {
     url.clear();
     url.path.reserve(input.len());
@@ -37,7 +37,7 @@ struct Parser<'a> {
     /// Whether the scheme is special.
     is_special: bool,
     url: &'a mut Url,
-    errors: &'a mut Vec<(ValidationError, usize)>,
+    errors: &'a mut Vec<Found>,
 }
 
 impl<'a> Parser<'a> {
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
     }
 
     fn error(&mut self, error: ValidationError, at: usize) {
-        self.errors.push((error, at));
+        self.errors.push(Found { error, offset: at });
     }
 
     fn fail(&mut self, error: ValidationError, at: usize) -> Result<(), Failure> {
@@ -63,8 +63,9 @@ impl<'a> Parser<'a> {
     /// Reports what in this range is no URL unit.
     fn check_units(&mut self, range: Range<usize>) {
         let start = range.start;
-        let found = invalid_units(&self.text[range]).map(|at| (ValidationError::InvalidUrlUnit, start + at));
-        self.errors.extend(found);
+        for at in invalid_units(&self.text[range]) {
+            self.errors.push(Found { error: ValidationError::InvalidUrlUnit, offset: start + at });
+        }
     }
 
     /// Appends the code points in this range to `out`, percent-encoded by `set`, and reports what is no URL unit.
@@ -282,7 +283,9 @@ impl<'a> Parser<'a> {
         self.pointer = end;
         let is_opaque = !self.is_special;
         let errors = &mut *self.errors;
-        parse_host(&self.text[start..end], is_opaque, &mut |error, at| errors.push((error, start + at)))
+        parse_host(&self.text[start..end], is_opaque, &mut |error, at| {
+            errors.push(Found { error, offset: start + at })
+        })
     }
 
     /// Reads the rest of the authority, which ends at `end`.
