@@ -144,10 +144,7 @@ impl<'a> AnyChunks<'a> {
 
     /// The reader of the next chunk; `None` if the input is a list or a table.
     pub(crate) fn reader(&self) -> Option<&Reader> {
-        match self {
-            Self::Records(chunks) => Some(&chunks.reader),
-            _ => None,
-        }
+        if let Self::Records(chunks) = self { Some(&chunks.reader) } else { None }
     }
 
     /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
@@ -168,7 +165,7 @@ impl<'a> AnyChunks<'a> {
         match self {
             #[cfg(feature = "parquet")]
             Self::Table(chunks) => Some(chunks.records()),
-            _ => None,
+            Self::Lines(_) | Self::Records(_) => None,
         }
     }
 }

@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
         let is_opaque = !self.is_special;
         let errors = &mut *self.errors;
         parse_host(&self.text[start..end], is_opaque, &mut |error, at| {
-            errors.push(Found { error, offset: start + at })
+            errors.push(Found { error, offset: start + at });
         })
     }
 
