@@ -46,7 +46,7 @@ impl Kept {
         Self { slash: (line.get(path) != Some(&b'/')).then_some(path) }
     }
 
-    /// The normal form. It is appended to `out` unless it is the line.
+    /// The line, if it is the normal form. Otherwise the normal form is appended to `out`.
     #[inline]
     pub fn form<'l>(self, line: &'l [u8], out: &mut Vec<u8>) -> Option<&'l [u8]> {
         let Some(at) = self.slash else { return Some(line) };

@@ -64,7 +64,8 @@ pub fn kept_behind_host(line: &[u8], end: usize, is_plain: bool) -> Option<Kept>
     (is_plain || keeps_escapes_and_segments(&line[end..])).then(|| Kept::with_path(line, end))
 }
 
-/// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. It does not begin with either.
+/// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. `rest` is empty or
+/// begins with a delimiter.
 fn keeps_escapes_and_segments(rest: &[u8]) -> bool {
     memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
         [b'%', high, low, ..] => {
