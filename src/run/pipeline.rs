@@ -64,7 +64,7 @@ impl Failure {
             .filter_map(|(input, records)| Some(Self { input: *input, error: records.missing_column()? }))
     }
 
-    /// Whether the only reason is that [`Watch::stop`] was called before the input was read to its end.
+    /// Whether the only reason is that [`Watch::stop`](urlsift_input::progress::Watch::stop) was called before the input was read to its end.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(self.error.get_ref(), Some(error) if error.is::<Stopped>())
