@@ -36,8 +36,6 @@ pub struct Batch<'a> {
     pub(crate) origins: Vec<Origin>,
     /// A parser for each line. They keep their memory for the next lines.
     parsers: Vec<RefCell<OnDemand>>,
-    /// The lines whose parsers were asked.
-    parsed: RefCell<Vec<usize>>,
     /// The components of each line, if several columns are components.
     known_parts: Vec<KnownParts>,
     /// Those of lines without a plain host.
@@ -127,7 +125,6 @@ impl<'a> Batch<'a> {
     /// The parser of the line that comes next and has this origin.
     pub(crate) fn parser<'p>(&'p mut self, line: &'p [u8], origin: usize) -> on_demand::Line<'p> {
         let n = self.lines.len();
-        self.parsed.get_mut().push(n);
         self.parsers.resize_with(self.parsers.len().max(n + 1), RefCell::default);
         self.parsers[n].get_mut().line(line, self.origins[origin].url.as_ref())
     }
@@ -158,9 +155,7 @@ impl<'a> Batch<'a> {
 
     /// Takes out all lines, and all origins but the first.
     pub(crate) fn clear(&mut self) {
-        for n in self.parsed.get_mut().drain(..) {
-            self.parsers[n].get_mut().forget();
-        }
+        self.parsers.iter_mut().for_each(|parser| parser.get_mut().forget());
         self.lines.clear();
         self.origins.truncate(1);
     }
@@ -234,12 +229,6 @@ impl<'b, 'a> Row<'b, 'a> {
         self.plain_hosts().is_some_and(|(hosts, place)| hosts.has_plain_rest(&place, host))
     }
 
-    /// Whether no "%" is behind a plain host.
-    #[inline]
-    fn has_no_escape(&self, host: PlainHost) -> bool {
-        self.plain_hosts().is_some_and(|(hosts, place)| hosts.has_no_escape(&place, host))
-    }
-
     /// The components of the line, if it has a plain host.
     #[inline]
     fn plain_parts(&self) -> Option<PlainParts> {
@@ -295,7 +284,6 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.is_masked {
             return ask(&mut OnDemand::default().line(self.line, base), false);
         }
-        self.batch.parsed.borrow_mut().push(self.n);
         ask(&mut self.batch.parsers[self.n].borrow_mut().again(self.line, base), is_accepted)
     }
 
@@ -426,7 +414,8 @@ impl<'b, 'a> Row<'b, 'a> {
         }
         let kept = match self.plain_host() {
             Some(host) => {
-                let is_plain = self.has_plain_rest(host) && self.has_no_escape(host);
+                let has_no_escape = |(hosts, place): (&PlainHosts<'_>, _)| hosts.has_no_escape(&place, host);
+                let is_plain = self.has_plain_rest(host) && self.plain_hosts().is_some_and(has_no_escape);
                 canonical::kept_behind_host(self.line, host.end, is_plain)
             }
             None => canonical::kept(self.line),
