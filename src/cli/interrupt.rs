@@ -42,7 +42,7 @@ impl Interrupt {
             drop(listens);
             for (n, signal) in signals.forever().enumerate() {
                 if n > 0 || came.is_over.load(Ordering::Relaxed) {
-                    crate::cli::output_file::abandon();
+                    let _abandoned = crate::cli::output_file::abandon();
                     signal_hook::low_level::exit(128 + signal);
                 }
                 // A signal that comes before the flags are registered sets none.
@@ -68,7 +68,7 @@ impl Interrupt {
         // The system has a thread of its own for this. If there is no console, nothing can press Ctrl-C.
         let _ = ctrlc::set_handler(move || {
             if came.last.swap(SIGINT, Ordering::Relaxed) > 0 || came.is_over.load(Ordering::Relaxed) {
-                crate::cli::output_file::abandon();
+                let _abandoned = crate::cli::output_file::abandon();
                 std::process::exit(130);
             }
             watch.stop();

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write};
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,13 +15,15 @@ static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Locked while several files are moved into their places.
 static PLACING: Mutex<()> = Mutex::new(());
 
-/// Removes all temporary files that are not yet in their places. The process has to end then: files that belong together are all in their
-/// places, or none is.
-pub(crate) fn abandon() {
-    mem::forget(PLACING.lock());
+/// Removes all temporary files that are not yet in their places. Of files that belong together, all are in their places or none is, and this
+/// stays so while the result is kept.
+#[must_use]
+pub(crate) fn abandon() -> impl Drop {
+    let placing = PLACING.lock().unwrap_or_else(PoisonError::into_inner);
     for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_file(path);
     }
+    placing
 }
 
 /// An output, opened before the work starts so that errors show at once.
@@ -385,7 +386,7 @@ mod tests {
         // Wine removes an open file when it is closed, so close it before.
         let Begun::Named(file) = begun else { panic!("a name") };
         file.into_temp_path().keep().unwrap();
-        abandon();
+        drop(abandon());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
 }
