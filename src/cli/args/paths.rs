@@ -97,6 +97,11 @@ impl PathArgs {
     }
 }
 
+/// Standard input for `-`, and a file otherwise.
+pub(super) fn input_at(path: &Path) -> Input {
+    if path.as_os_str() == "-" { Input::standard() } else { Input::file(path) }
+}
+
 /// The inputs of `paths` and of a list of more paths. Without any, it is standard input, or `None` if that is a terminal.
 ///
 /// # Errors
@@ -197,7 +202,7 @@ const COMPRESSED: [&str; 6] = ["gz", "bgz", "zst", "zstd", "bz2", "xz"];
 /// # Errors
 /// If the list cannot be read, or if standard input is both the list and one of `others`.
 fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -> io::Result<Vec<Input>> {
-    let list = if path.as_os_str() == "-" { Input::standard() } else { Input::file(path) };
+    let list = input_at(path);
     if list.is_standard() && others.iter().any(Input::is_standard) {
         return Err(io::Error::other("standard input cannot be both an input and the list of --files-from"));
     }

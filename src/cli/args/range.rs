@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::partial_report::plan::Split;
 use crate::partial_report::{Identity, Partial, Settings};
@@ -13,6 +13,7 @@ use urlsift_grammar::password::masked_text;
 use urlsift_input::{Codec, Input};
 use urlsift_records::input_signs::Signs;
 
+use crate::cli::args::paths::input_at;
 use crate::cli::args::size::count;
 use crate::cli::{InputArgs, advice, input_path};
 
@@ -65,7 +66,7 @@ impl PartArgs {
     /// If a list of inputs or of splits cannot be read, or if `--range` is given with several inputs.
     pub(crate) fn asked(&self, input: &InputArgs) -> io::Result<Option<Asked>> {
         if let Some(path) = &self.splits {
-            let list = if path == Path::new("-") { Input::standard() } else { Input::file(path) };
+            let list = input_at(path);
             let name = list.name().to_owned();
             return Asked::of_splits(list, input.paths.codec())
                 .map(Some)
@@ -133,8 +134,8 @@ impl Asked {
             let split: Split = serde_json::from_str(&line)
                 .map_err(|error| wrong(number, &format!("not a split as urlsift plan prints it: {error}")))?;
             split.check().map_err(|error| wrong(number, &error))?;
-            let is_standard = split.path == Path::new("-");
-            if is_standard && (is_listed_in_standard || all.inputs.iter().any(Input::is_standard)) {
+            let input = input_at(&split.path);
+            if input.is_standard() && (is_listed_in_standard || all.inputs.iter().any(Input::is_standard)) {
                 return Err(wrong(number, &"standard input can be read once only"));
             }
             if matches!((all.n_inputs, split.inputs), (Some(one), Some(two)) if one != two) {
@@ -143,7 +144,6 @@ impl Asked {
             all.n_inputs = all.n_inputs.or(split.inputs);
             let opened = u32::try_from(all.inputs.len()).map_err(io::Error::other)?;
             all.parts.push(split.part(opened));
-            let input = if is_standard { Input::standard() } else { Input::file(split.path) };
             all.inputs.push(input.with_name(masked_text(&split.name)).with_codec(codec));
             all.identities.push(Identity { number: Some(split.input), name: split.name });
         }
