@@ -1,7 +1,7 @@
 //! Counts lines per name: exactly while there are few names, and with a stated error when there are many.
 //!
 //! In bounded memory rare names must be dropped, and which ones would depend on the order of counting. So the order
-//! is fixed by place. Each chunk of 8 MiB of an input is counted exactly. Complete chunks are added up in pairs,
+//! is fixed by place. Each chunk of 8 MiB of an input is counted exactly, and then reduced. Complete chunks are added up in pairs,
 //! pairs in pairs of pairs and so on, in a fixed tree. Inputs that have ended are added up likewise. The order of
 //! merging decides when a sum is made, never of what. The sketches of maintained libraries depend on the order, and
 //! cannot be compared for equality.
@@ -119,24 +119,22 @@ impl From<Vec<(u32, u64, Counts)>> for Tree {
 }
 
 impl Tree {
-    /// Adds up all pairs within `complete`, the parts that will get no more counts. A part without a node is empty.
+    /// Reduces the parts within `complete`, which will get no more counts, and adds up all pairs of them. A part without a
+    /// node is empty.
     fn settle(&mut self, complete: &Range<u64>, most: usize) {
         for level in 0..u64::BITS - 1 {
-            let width = 2 << level;
-            let pairs = complete.start.div_ceil(width)..complete.end / width;
-            if pairs.is_empty() {
+            let within = |width| complete.start.div_ceil(width)..complete.end / width;
+            let (parts, pairs) = (within(1 << level), within(2 << level));
+            if parts.is_empty() {
                 break;
             }
-            let parts = (level, pairs.start * 2)..(level, pairs.end * 2);
-            let ready: Vec<_> = self.nodes.range(parts).map(|(&at, _)| at).collect();
-            for at in &ready {
-                if let Some(part) = self.nodes.remove(at) {
-                    self.nodes.entry((level + 1, at.1 / 2)).or_default().add(part);
-                }
-            }
-            // Both nodes of each pair have been added.
-            for (_, place) in ready {
-                self.nodes.entry((level + 1, place / 2)).or_default().reduce(most);
+            let parts = self.nodes.range((level, parts.start)..(level, parts.end));
+            for (level, place) in parts.map(|(&at, _)| at).collect::<Vec<_>>() {
+                let mut part = self.nodes.remove(&(level, place)).unwrap_or_default();
+                part.reduce(most);
+                let is_of_pair = pairs.contains(&(place / 2));
+                let at = if is_of_pair { (level + 1, place / 2) } else { (level, place) };
+                self.nodes.entry(at).or_default().add(part);
             }
         }
     }

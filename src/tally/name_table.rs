@@ -12,7 +12,7 @@ static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 /// Lines per name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NameTable {
-    /// The names, one behind the other.
+    /// The names, one behind the other, each behind its length.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
     /// The number of an entry from 1, with its hash in the upper half, or 0. A power of two of them, and at least two for each entry.
@@ -21,10 +21,18 @@ pub(super) struct NameTable {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// Where the name begins, and its length in the lowest 16 bits.
-    place: u64,
-    lines: u64,
+    /// Where the length and the name begin.
+    start: u32,
     hash: u32,
+    lines: u64,
+}
+
+/// Lines of a name, and its hash.
+#[derive(Clone, Copy, Debug, Default)]
+struct Named<'n> {
+    name: &'n [u8],
+    hash: u32,
+    lines: u64,
 }
 
 /// How many names are looked up at once.
@@ -36,33 +44,12 @@ impl NameTable {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.entries.iter().map(|entry| (self.name(entry), entry.lines))
+        self.named().map(|named| (named.name, named.lines))
     }
 
-    /// Counts lines by name. Several names are looked up at once, because each look-up waits for memory.
+    /// Counts lines by name.
     pub(super) fn count(&mut self, names: &[(&[u8], u64)]) {
-        for names in names.chunks(TOGETHER) {
-            self.make_room(names.len());
-            let mask = self.slots.len() - 1;
-            let mut found = [(0, 0, Entry::default()); TOGETHER];
-            let found = &mut found[..names.len()];
-            for ((hash, ..), (name, _)) in found.iter_mut().zip(names) {
-                *hash = hash_of(name);
-            }
-            for (hash, slot, _) in &mut *found {
-                *slot = self.slots[*hash as usize & mask];
-            }
-            for (_, slot, entry) in &mut *found {
-                *entry = self.entries.get(index_of(*slot)).copied().unwrap_or_default();
-            }
-            for ((hash, slot, entry), &(name, lines)) in found.iter().zip(names) {
-                if *slot != 0 && entry.hash == *hash && self.name(entry) == name {
-                    self.entries[index_of(*slot)].lines += lines;
-                } else {
-                    self.add(name, *hash, lines);
-                }
-            }
-        }
+        self.add_each(names.iter().map(|&(name, lines)| Named { name, hash: hash_of(name), lines }));
     }
 
     /// Adds the lines of another table.
@@ -70,32 +57,57 @@ impl NameTable {
         if other.len() > self.len() {
             std::mem::swap(self, &mut other);
         }
-        for entry in &other.entries {
-            self.make_room(1);
-            self.add(other.name(entry), entry.hash, entry.lines);
-        }
+        self.make_room(other.len());
+        self.add_each(other.named());
     }
 
     /// The same names with `less` lines less. Names with nothing left are dropped.
     pub(super) fn less(&self, less: u64) -> Self {
-        let mut left = Self::default();
-        for entry in self.entries.iter().filter(|entry| entry.lines > less) {
-            left.make_room(1);
-            left.add(self.name(entry), entry.hash, entry.lines - less);
+        let left = || self.named().filter(|named| named.lines > less);
+        let mut table = Self::default();
+        table.make_room(left().count());
+        table.add_each(left().map(|named| Named { lines: named.lines - less, ..named }));
+        table
+    }
+
+    fn named(&self) -> impl Iterator<Item = Named<'_>> {
+        let named = |&Entry { start, hash, lines }: &Entry| Named { name: self.name(start), hash, lines };
+        self.entries.iter().map(named)
+    }
+
+    /// Adds lines. Several names are looked up at once, because each look-up waits for memory.
+    fn add_each<'n>(&mut self, mut all: impl Iterator<Item = Named<'n>>) {
+        loop {
+            let (mut together, mut n) = ([Named::default(); TOGETHER], 0);
+            for (place, named) in together.iter_mut().zip(&mut all) {
+                *place = named;
+                n += 1;
+            }
+            if n == 0 {
+                return;
+            }
+            self.make_room(n);
+            let (together, mask) = (&together[..n], self.slots.len() - 1);
+            let mut found = [(0, 0); TOGETHER];
+            for ((slot, _), named) in found.iter_mut().zip(together) {
+                *slot = self.slots[named.hash as usize & mask];
+            }
+            for (slot, start) in &mut found[..n] {
+                *start = self.entries.get(index_of(*slot)).map_or(0, |entry| entry.start);
+            }
+            for (&(slot, start), &named) in found.iter().zip(together) {
+                if slot >> 32 == u64::from(named.hash) && slot != 0 && self.name(start) == named.name {
+                    self.entries[index_of(slot)].lines += named.lines;
+                } else {
+                    self.add(named);
+                }
+            }
         }
-        left
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "it is in memory")]
-    fn name(&self, entry: &Entry) -> &[u8] {
-        let (start, len) = ((entry.place >> 16) as usize, entry.place as u16);
-        &self.bytes[start..start + usize::from(len)]
-    }
-
-    /// The lines of a name.
-    fn lines(&self, name: &[u8], hash: u32) -> Option<u64> {
-        let slot = self.slots[self.slot(name, hash)?];
-        self.entries.get(index_of(slot)).map(|entry| entry.lines)
+    fn name(&self, start: u32) -> &[u8] {
+        let (len, rest) = self.bytes[start as usize..].split_first().expect("a length");
+        &rest[..usize::from(*len)]
     }
 
     /// The slot of a name, or the free one where it belongs; `None` if there are no slots.
@@ -105,7 +117,8 @@ impl NameTable {
         let mut at = hash as usize & mask;
         loop {
             let slot = self.slots[at];
-            if slot == 0 || slot >> 32 == u64::from(hash) && self.name(&self.entries[index_of(slot)]) == name
+            if slot == 0
+                || slot >> 32 == u64::from(hash) && self.name(self.entries[index_of(slot)].start) == name
             {
                 return Some(at);
             }
@@ -114,25 +127,25 @@ impl NameTable {
     }
 
     /// Adds lines. There has to be room for a name.
-    fn add(&mut self, name: &[u8], hash: u32, lines: u64) {
+    fn add(&mut self, Named { name, hash, lines }: Named<'_>) {
         let Some(at) = self.slot(name, hash) else { return };
         if self.slots[at] == 0 {
-            let len = u16::try_from(name.len()).expect("a name is short");
-            let place = (self.bytes.len() as u64) << 16 | u64::from(len);
+            let start = u32::try_from(self.bytes.len()).expect("all names are below 4 GiB");
+            self.bytes.push(u8::try_from(name.len()).expect("a name is short"));
             self.bytes.extend_from_slice(name);
-            self.entries.push(Entry { place, lines, hash });
+            self.entries.push(Entry { start, hash, lines });
             self.slots[at] = slot_of(self.entries.len(), hash);
         } else {
             self.entries[index_of(self.slots[at])].lines += lines;
         }
     }
 
-    /// Makes room for `n` more names, and then for as many as there are. `n` is at most [`TOGETHER`].
+    /// Makes room for `n` more names, and then for as many as there are.
     fn make_room(&mut self, n: usize) {
         if 2 * (self.len() + n) <= self.slots.len() {
             return;
         }
-        let n_slots = (2 * self.slots.len()).max(4 * TOGETHER);
+        let n_slots = (2 * (self.len() + n)).next_power_of_two().max(4 * TOGETHER);
         let mask = n_slots - 1;
         self.slots.clear();
         self.slots.resize(n_slots, 0);
@@ -169,8 +182,11 @@ fn index_of(slot: u64) -> usize {
 /// Two tables are equal if their names have the same lines.
 impl PartialEq for NameTable {
     fn eq(&self, other: &Self) -> bool {
-        let is_in_other = |entry: &Entry| other.lines(self.name(entry), entry.hash) == Some(entry.lines);
-        self.len() == other.len() && self.entries.iter().all(is_in_other)
+        let is_in_other = |Named { name, hash, lines }| {
+            let slot = other.slot(name, hash).map(|at| other.slots[at]);
+            slot.and_then(|slot| other.entries.get(index_of(slot))).is_some_and(|entry| entry.lines == lines)
+        };
+        self.len() == other.len() && self.named().all(is_in_other)
     }
 }
 

@@ -153,12 +153,6 @@ impl Findings {
         self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
     }
 
-    /// The offsets of the LFs of a lane, once all of it has been read.
-    pub fn line_ends(&self, lane: usize) -> impl Iterator<Item = usize> {
-        let steps = self.steps[..self.n_steps].iter().enumerate();
-        steps.flat_map(move |(at, step)| bits(step.newline[lane]).map(move |bit| at * BLOCK + bit))
-    }
-
     /// The verdicts that lines counted in bulk can have, one bit each.
     pub fn plain_verdicts() -> u32 {
         LEVELS.iter().fold(1 << Verdict::default().bits(), |set, verdict| set | 1 << verdict.bits())

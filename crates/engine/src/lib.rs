@@ -90,8 +90,8 @@ pub trait LineSink {
     /// with the verdicts of [`Needs::examples`], and other lines. They come in the order of the lines.
     fn bulk(&mut self, bulk: &Bulk, stripes: &mut dyn Iterator<Item = Stripe<'_>>);
 
-    /// Takes a run, after all its lines have reached the sink. `ends` are the offsets of the LFs in its bytes.
-    fn cover(&mut self, run: &Run<'_>, ends: &mut dyn Iterator<Item = usize>);
+    /// Takes a run, after all its lines have reached the sink.
+    fn cover(&mut self, run: &Run<'_>);
 }
 
 /// What a sink needs of lines, besides their number by scheme and verdict.
@@ -114,6 +114,11 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Where a byte is.
+    pub fn place_of(&self, at: usize) -> Place {
+        Place { offset: self.place.offset + at as u64, ..self.place }
+    }
+
     /// The range of the input.
     pub fn extent(&self) -> Extent {
         let Place { input, offset } = self.place;
@@ -469,10 +474,7 @@ impl Engine<'_> {
         lines_of_all += bulk.blank + n_judged;
         self.path_counts.bulk += n_judged - n_listed;
         self.path_counts.listed += n_listed;
-        let lanes = segment.starts.iter().enumerate().take(K::LANES);
-        let mut ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
-        let run = Run { bytes: segment.bytes, place: segment.place, lines: lines_of_all };
-        self.sink.cover(&run, &mut ends);
+        self.sink.cover(&Run { bytes: segment.bytes, place: segment.place, lines: lines_of_all });
     }
 
     /// Judges listed lines of a segment by the table. Counts them by outcome, or passes them on. Returns how many were passed on.
@@ -563,7 +565,7 @@ impl Engine<'_> {
         self.path_counts.bulk += n_judged;
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((bytes, place), lines) in lanes.into_iter().zip(places).zip(lines) {
-            self.sink.cover(&Run { bytes, place, lines }, &mut memchr_iter(b'\n', bytes));
+            self.sink.cover(&Run { bytes, place, lines });
         }
     }
 
@@ -574,7 +576,7 @@ impl Engine<'_> {
         let outcome = self.table.outcome_of(outcome, line);
         self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| 1, line), line, &outcome);
         self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, &mut iter::empty());
-        self.sink.cover(&Run { bytes, place, lines: 1 }, &mut memchr_iter(b'\n', bytes));
+        self.sink.cover(&Run { bytes, place, lines: 1 });
     }
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.

@@ -1,6 +1,7 @@
 //! Plain hosts and what follows them, for all lines of a text: the bytes that matter are found in 64 bytes at once, and each line looks up
 //! their bits. No branch depends on the length of a host.
 
+use std::mem;
 use std::ops::Range;
 
 use crate::simd::{BLOCK, BlockSink, find_each};
@@ -88,7 +89,13 @@ impl<'a> PlainHosts<'a> {
     /// Looks at each byte of a text.
     #[must_use]
     pub fn of(text: &'a [u8]) -> Self {
-        let mut blocks = Vec::with_capacity(text.len() / BLOCK + 3);
+        Self::in_memory(text, Vec::new())
+    }
+
+    /// Looks at each byte of a text. The bits replace others in their memory.
+    fn in_memory(text: &'a [u8], mut blocks: Vec<Bits>) -> Self {
+        blocks.clear();
+        blocks.reserve(text.len() / BLOCK + 3);
         find_each(text, Search(&mut blocks, 0));
         // So that each place has a block behind its own. No host goes on there.
         blocks.extend([[u64::MAX, 0, 0, 0, 0, 0, 0]; 2]);
@@ -162,6 +169,44 @@ impl<'a> PlainHosts<'a> {
     }
 }
 
+/// The plain hosts of lines that are asked for in their order. Only the bits of some lines are in memory, so that they stay in the cache.
+#[derive(Debug)]
+pub struct PlainHostsInTurn<'a> {
+    text: &'a [u8],
+    /// Where the piece begins that has bits.
+    start: usize,
+    piece: PlainHosts<'a>,
+}
+
+/// How many bytes have bits at a time.
+const PIECE_LEN: usize = 1 << 15;
+
+impl<'a> PlainHostsInTurn<'a> {
+    /// Looks at no byte yet.
+    #[must_use]
+    pub fn of(text: &'a [u8]) -> Self {
+        Self { text, start: 0, piece: PlainHosts::of(b"") }
+    }
+
+    /// The plain host of the line at `place`, which begins behind all lines before. Lines of more than 32 KiB count as having none.
+    #[inline(always)]
+    pub fn host(&mut self, place: &Range<usize>) -> Option<PlainHost> {
+        if place.end > self.start + self.piece.text.len() {
+            self.look_from(place.start);
+        }
+        let place = place.start - self.start..place.end - self.start;
+        (place.end <= self.piece.text.len()).then(|| self.piece.host(&place))?
+    }
+
+    #[inline(never)]
+    fn look_from(&mut self, start: usize) {
+        let rest = &self.text[start..];
+        let blocks = mem::take(&mut self.piece.blocks);
+        self.start = start;
+        self.piece = PlainHosts::in_memory(&rest[..rest.len().min(PIECE_LEN)], blocks);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,11 +216,13 @@ mod tests {
 
     /// Compares all lines. Returns how many have a plain host.
     fn compare(text: &[u8]) -> usize {
-        let (hosts, mut n_plain) = (PlainHosts::of(text), 0);
+        let (hosts, mut in_turn, mut n_plain) = (PlainHosts::of(text), PlainHostsInTurn::of(text), 0);
         for place in places(text) {
             let line = &text[place.clone()];
             let found = hosts.host(&place);
             assert_eq!(found, PlainHost::of(line), "{}", line.escape_ascii());
+            let is_short = place.len() <= PIECE_LEN;
+            assert_eq!(in_turn.host(&place), found.filter(|_| is_short), "{}", line.escape_ascii());
             let Some(host) = found else { continue };
             let parts = hosts.parts(&place, host).unwrap();
             let by_delimiters = split(line);
@@ -235,6 +282,20 @@ mod tests {
             n_plain += compare(&pieces.collect::<Vec<_>>().concat());
         }
         assert!(n_plain > if cfg!(miri) { 1 } else { 3000 }, "{n_plain}");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "it takes hours")]
+    fn a_piece_ends_in_any_part_of_a_line() {
+        let (mut random, mut text) = (Random::new(7), String::new());
+        for _ in 0..100 {
+            while random.below(500) > 0 {
+                let (host, path) = ("h".repeat(random.below(64)), "/".repeat(random.below(100)));
+                text.push_str(&format!("http://{host}{path}\n"));
+            }
+            text.push_str(&format!("http://h/{}\n", "x".repeat(PIECE_LEN - 20 + random.below(40))));
+        }
+        assert!(compare(text.as_bytes()) > 30_000);
     }
 
     #[test]
