@@ -19,7 +19,7 @@ use urlsift_engine::lanes::{List, defect_kinds};
 use crate::scan::count_line::Observer;
 use crate::scan::find_examples::Search;
 use crate::tally::already_shown::AlreadyShown;
-use crate::tally::optional::{SecondLook, WantedCounts};
+use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, DistinctOf, Signs, Tally, TopOf};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
@@ -247,12 +247,10 @@ impl LineSink for Observer<'_> {
         }
     }
 
-    fn cover(&mut self, run: &Run<'_>, ends: &mut dyn Iterator<Item = usize>) {
+    fn cover(&mut self, run: &Run<'_>) {
         if self.wanted.any() {
             let mut refused = self.take_refused();
-            let mut look = SecondLook::new(&mut self.tally.census, &self.wanted, run, &mut refused);
-            ends.for_each(|end| look.line_until(end));
-            look.finish();
+            self.tally.census.look_at(&self.wanted, run, &mut refused);
             // What is left are the offsets of later lines.
             self.refused = refused;
         }

@@ -447,7 +447,7 @@ impl LineSink for Finder {
         }
     }
 
-    fn cover(&mut self, run: &Run<'_>, _: &mut dyn Iterator<Item = usize>) {
+    fn cover(&mut self, run: &Run<'_>) {
         self.n_lines += run.lines;
     }
 }

@@ -1,6 +1,6 @@
 //! The counts made on demand: lengths, hosts and what belongs to them, ports, and distinct counts.
 //!
-//! They need a second look at each line, which [`SecondLook`] takes after the scan. Like the tally that contains it,
+//! They need a second look at each line, which [`OptionalCounts::look_at`] takes after the scan. Like the tally that contains it,
 //! a [`OptionalCounts`] is a commutative monoid. It knows neither verdicts nor defects.
 
 use std::borrow::Cow;
@@ -16,9 +16,9 @@ use crate::tally::distinct::{Distinct, hash};
 use crate::tally::heavy_hitters::{Counts, HeavyHitters, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
 use urlsift_engine::Run;
-use urlsift_engine::lines::trim_terminator;
+use urlsift_engine::lines::places;
 use urlsift_engine::place::Place;
-use urlsift_engine::plain_hosts::{MAX_TEXT, PlainHosts};
+use urlsift_engine::plain_hosts::PlainHostsInTurn;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::at_once;
 use urlsift_grammar::escape::MASK;
@@ -293,6 +293,69 @@ impl OptionalCounts {
         }
     }
 
+    /// Takes the second look at the lines of a run.
+    ///
+    /// `refused` has the offsets of lines that no grammar accepts, in descending order. Those within the run are removed.
+    pub(crate) fn look_at(&mut self, wanted: &WantedCounts, run: &Run<'_>, refused: &mut Vec<u64>) {
+        if wanted.lengths || wanted.has(DistinctOf::Lines) || wanted.keys() {
+            self.count_lines(wanted, run);
+        }
+        if wanted.authorities() {
+            self.count_authorities(wanted, run, refused);
+        }
+    }
+
+    fn count_lines(&mut self, wanted: &WantedCounts, run: &Run<'_>) {
+        let mut longest: Option<Longest> = None;
+        for (range, number) in places(run.bytes).zip(1..).filter(|(range, _)| !range.is_empty()) {
+            let line = &run.bytes[range.clone()];
+            if wanted.lengths {
+                let bytes = line.len() as u64;
+                self.lengths.count(bytes);
+                if longest.is_none_or(|longest| bytes > longest.bytes) {
+                    longest = Some(Longest { bytes, place: run.place_of(range.start), line: number });
+                }
+            }
+            if wanted.has(DistinctOf::Lines) {
+                self.count_distinct(DistinctOf::Lines, hash(line));
+            }
+            if wanted.keys() {
+                self.count_keys(wanted, line);
+            }
+        }
+        if let Some(longest) = longest {
+            self.lengths.note(longest);
+        }
+    }
+
+    fn count_authorities(&mut self, wanted: &WantedCounts, run: &Run<'_>, refused: &mut Vec<u64>) {
+        let mut open: Option<OpenChunk<'_>> = None;
+        let mut plain_hosts = wanted.hosts().then(|| PlainHostsInTurn::of(run.bytes));
+        for range in places(run.bytes).filter(|range| !range.is_empty()) {
+            let place = run.place_of(range.start);
+            if refused.pop_if(|&mut offset| offset == place.offset).is_some() {
+                continue;
+            }
+            if let Some(ended) = open.take_if(|chunk| chunk.end <= place.offset) {
+                self.close(wanted, ended);
+            }
+            let chunk = open.get_or_insert_with(|| self.open(place));
+            let line = &run.bytes[range.clone()];
+            match plain_hosts.as_mut().and_then(|hosts| hosts.host(&range)) {
+                // It has no port.
+                Some(PlainHost { start, end, dots, .. }) => {
+                    let host = &line[start..end];
+                    let host = WaitingHost { host, dots: Some(dots), is_hidden: false, n_lines: 1 };
+                    self.count_host(wanted, chunk, host);
+                }
+                None => self.count_authority(wanted, chunk, beginning(line), line.len() as u64),
+            }
+        }
+        if let Some(chunk) = open {
+            self.close(wanted, chunk);
+        }
+    }
+
     fn open<'a>(&mut self, place: Place) -> OpenChunk<'a> {
         let mut end = 0;
         let names = self.names.each_mut().map(|names| {
@@ -300,7 +363,7 @@ impl OptionalCounts {
             end = end_of_chunk;
             counts
         });
-        OpenChunk { place, end, names, waiting: Vec::new() }
+        OpenChunk { place, end, names, waiting: Vec::with_capacity(MAX_WAITING) }
     }
 
     fn close(&mut self, wanted: &WantedCounts, mut chunk: OpenChunk<'_>) {
@@ -354,8 +417,10 @@ impl OptionalCounts {
     /// Counts the hosts that wait. They are counted together, because each look-up of a name waits for memory.
     #[inline(never)]
     fn count_waiting(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk<'_>) {
-        let hosts = chunk.waiting.drain(..).map(|host| self.names_of(wanted, host));
-        let hosts: Vec<_> = hosts.filter(|names| !names.host.is_empty()).collect();
+        let needs_suffixes = wanted.needs_suffixes();
+        let mut hosts = Vec::with_capacity(MAX_WAITING);
+        hosts.extend(chunk.waiting.drain(..).map(|host| self.names_of(wanted, needs_suffixes, host)));
+        hosts.retain(|names| !names.host.is_empty());
         for names in &hosts {
             if wanted.has(DistinctOf::Hosts) && names.host.len() <= MAX_NAME_LEN {
                 self.count_distinct(DistinctOf::Hosts, hash(&names.host));
@@ -366,14 +431,20 @@ impl OptionalCounts {
         }
         for ((of, is_listed), counts) in NAMES.into_iter().zip(wanted.names).zip(&mut chunk.names) {
             if is_listed {
-                let names = hosts.iter().filter_map(|names| Some((names.name(of)?, names.n_lines)));
-                counts.count(&names.collect::<Vec<_>>());
+                let mut named = Vec::with_capacity(MAX_WAITING);
+                named.extend(hosts.iter().filter_map(|names| Some((names.name(of)?, names.n_lines))));
+                counts.count(&named);
             }
         }
     }
 
     /// The names of a host. Counts its problems.
-    fn names_of<'a>(&mut self, wanted: &WantedCounts, waiting: WaitingHost<'a>) -> NamesOfHost<'a> {
+    fn names_of<'a>(
+        &mut self,
+        wanted: &WantedCounts,
+        needs_suffixes: bool,
+        waiting: WaitingHost<'a>,
+    ) -> NamesOfHost<'a> {
         let WaitingHost { host, dots, is_hidden, n_lines } = waiting;
         let (dots, mut buffer) = (dots.filter(|_| !host.ends_with(b".")), Vec::new());
         let found = match dots.map(|_| host).or_else(|| unchanged(host)) {
@@ -385,7 +456,7 @@ impl OptionalCounts {
                 *self.host_problems.entry(problem).or_default() += n_lines;
             }
         }
-        let host_of_suffixes = found.as_deref().filter(|_| wanted.needs_suffixes());
+        let host_of_suffixes = found.as_deref().filter(|_| needs_suffixes);
         let suffixes = host_of_suffixes.and_then(|host| wanted.suffixes.find_icann(host, dots));
         let start = |name: &[u8]| found.as_deref().map_or(0, <[u8]>::len) - name.len();
         let (suffix, domain) =
@@ -479,101 +550,6 @@ impl OptionalCounts {
 
     pub(crate) fn distinct(&self, of: DistinctOf) -> u64 {
         self.distinct[of as usize].estimate()
-    }
-}
-
-/// A second look at lines that have been scanned, which makes the counts that are wanted.
-pub(crate) struct SecondLook<'a> {
-    census: &'a mut OptionalCounts,
-    wanted: &'a WantedCounts,
-    run: &'a Run<'a>,
-    /// Offsets of the lines that no grammar accepts, in descending order, so that the next one is last.
-    refused: &'a mut Vec<u64>,
-    /// Where the next line begins.
-    start: usize,
-    /// How many lines precede it.
-    lines: u64,
-    longest: Option<Longest>,
-    chunk: Option<OpenChunk<'a>>,
-    /// Those of the run, if hosts are counted. They have no port.
-    plain_hosts: Option<PlainHosts<'a>>,
-}
-
-impl<'a> SecondLook<'a> {
-    /// Prepares a look at the lines of `run`.
-    ///
-    /// `refused` has the offsets of lines that no grammar accepts, in descending order. The look removes those within
-    /// the run.
-    pub(crate) fn new(
-        census: &'a mut OptionalCounts,
-        wanted: &'a WantedCounts,
-        run: &'a Run<'a>,
-        refused: &'a mut Vec<u64>,
-    ) -> Self {
-        let are_wanted = wanted.hosts() && run.lines > 1 && run.bytes.len() <= MAX_TEXT;
-        let plain_hosts = are_wanted.then(|| PlainHosts::of(run.bytes));
-        Self { census, wanted, run, refused, start: 0, lines: 0, longest: None, chunk: None, plain_hosts }
-    }
-
-    /// Counts the next line. `end` is the position of its LF, or the end of the bytes if it has none.
-    #[inline]
-    pub(crate) fn line_until(&mut self, end: usize) {
-        let start = std::mem::replace(&mut self.start, end + 1);
-        let (line, _) = trim_terminator(&self.run.bytes[start..end]);
-        let place = Place { offset: self.run.place.offset + start as u64, ..self.run.place };
-        self.lines += 1;
-        if line.is_empty() {
-            return;
-        }
-        let bytes = line.len() as u64;
-        if self.wanted.lengths {
-            self.census.lengths.count(bytes);
-            if self.longest.is_none_or(|longest| bytes > longest.bytes) {
-                self.longest = Some(Longest { bytes, place, line: self.lines });
-            }
-        }
-        if self.wanted.has(DistinctOf::Lines) {
-            self.census.count_distinct(DistinctOf::Lines, hash(line));
-        }
-        if self.wanted.keys() {
-            self.census.count_keys(self.wanted, line);
-        }
-        if self.wanted.authorities() {
-            self.name(place, start, line);
-        }
-    }
-
-    #[inline(never)]
-    fn name(&mut self, place: Place, start: usize, line: &'a [u8]) {
-        if self.refused.pop_if(|&mut offset| offset == place.offset).is_some() {
-            return;
-        }
-        if let Some(chunk) = self.chunk.take_if(|chunk| chunk.end <= place.offset) {
-            self.census.close(self.wanted, chunk);
-        }
-        let chunk = self.chunk.get_or_insert_with(|| self.census.open(place));
-        let plain = self.plain_hosts.as_ref().and_then(|hosts| hosts.host(&(start..start + line.len())));
-        match plain {
-            Some(PlainHost { start, end, dots, .. }) => {
-                let host =
-                    WaitingHost { host: &line[start..end], dots: Some(dots), is_hidden: false, n_lines: 1 };
-                self.census.count_host(self.wanted, chunk, host);
-            }
-            None => self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64),
-        }
-    }
-
-    /// Counts the last line if it has no LF, and stores what is still pending.
-    pub(crate) fn finish(mut self) {
-        if self.start < self.run.bytes.len() {
-            self.line_until(self.run.bytes.len());
-        }
-        if let Some(chunk) = self.chunk {
-            self.census.close(self.wanted, chunk);
-        }
-        if let Some(longest) = self.longest {
-            self.census.lengths.note(longest);
-        }
     }
 }
 

@@ -291,9 +291,9 @@ mod tests {
         for _ in 0..100 {
             while random.below(500) > 0 {
                 let (host, path) = ("h".repeat(random.below(64)), "/".repeat(random.below(100)));
-                text.push_str(&format!("http://{host}{path}\n"));
+                text.extend(["http://", &host, &path, "\n"]);
             }
-            text.push_str(&format!("http://h/{}\n", "x".repeat(PIECE_LEN - 20 + random.below(40))));
+            text.extend(["http://h/", &"x".repeat(PIECE_LEN - 20 + random.below(40)), "\n"]);
         }
         assert!(compare(text.as_bytes()) > 30_000);
     }
