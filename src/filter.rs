@@ -123,7 +123,8 @@ impl Filter {
                 Test::Advisory(advisory) => advisories.has(*advisory),
                 Test::Host(name) => host.is_some_and(|host| host == name),
                 Test::Domain(name) => {
-                    let found = host.and_then(|host| self.suffixes.find_icann(host, None)?.domain());
+                    let found =
+                        host.and_then(|host| Some(&host[self.suffixes.find_icann(host, None)?.domain?..]));
                     found.is_some_and(|domain| domain == name)
                 }
                 Test::HostIn(set, wanted) => host.is_some_and(|host| set.contains(host)) == *wanted,

@@ -169,12 +169,6 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Where a part of a host is in it, or its text if the host is not written as it is compared.
-pub(super) enum PartOfHost {
-    At(Range<usize>),
-    Text(Vec<u8>),
-}
-
 /// The components of a line.
 #[derive(Debug)]
 enum KnownParts {
@@ -183,8 +177,8 @@ enum KnownParts {
     At(usize),
 }
 
-/// What a column takes of the suffixes of a compared host. If there are bits, they say which of its bytes are dots.
-pub(super) type PartOfSuffixes = for<'h> fn(&SuffixList, &'h [u8], Option<u64>) -> Option<&'h [u8]>;
+/// Where in a compared host the part begins that a column takes of it. If there are bits, they say which of its bytes are dots.
+pub(super) type PartOfSuffixes = fn(&SuffixList, &[u8], Option<u64>) -> Option<usize>;
 
 /// A line that was judged.
 pub(super) struct Row<'b, 'a> {
@@ -370,38 +364,37 @@ impl<'b, 'a> Row<'b, 'a> {
         reverse(host, &mut reversed).then_some(reversed.into())
     }
 
-    /// The part of the host that `part` chooses of its suffixes. `last` is the host of a line before and its part: lines with the same host
-    /// mostly follow each other.
+    /// The part of the host that `part` chooses of its suffixes. `last` is the plain host of a line before, and where its part begins: lines
+    /// with the same host mostly follow each other.
+    #[inline]
     pub(super) fn by_suffix(
         &self,
         part: PartOfSuffixes,
-        last: &mut (&'b [u8], Option<PartOfHost>),
+        last: &mut (&'b [u8], Option<usize>),
     ) -> Option<Made<'b>> {
-        let plain = self.plain_host();
-        let range = match plain {
-            Some(host) => host.start..host.end,
-            None => host(self.line)?.name,
+        let Some(PlainHost { start, end, dots, .. }) = self.plain_host() else {
+            return self.by_suffix_of_any(part);
         };
-        let host = &self.line[range.clone()];
+        let host = &self.line[start..end];
         if last.0 != host {
-            let list = &*self.batch.suffixes;
-            let at = |name: &[u8], part: &[u8]| PartOfHost::At(name.len() - part.len()..name.len());
-            // The part is the end of the host, if the host is compared as it is written.
-            let found = if let Some(plain) = plain.filter(|_| !host.ends_with(b".")) {
-                part(list, host, Some(plain.dots)).map(|part| at(host, part))
-            } else if let Some(name) = unchanged(host) {
-                part(list, name, None).map(|part| at(name, part))
-            } else {
-                let mut buffer = Vec::new();
-                let found = compared(host, &mut buffer).and_then(|host| part(list, host, None));
-                found.map(|part| PartOfHost::Text(part.to_vec()))
-            };
-            *last = (host, found);
+            if host.ends_with(b".") {
+                return self.by_suffix_of_any(part);
+            }
+            *last = (host, part(&self.batch.suffixes, host, Some(dots)));
         }
-        Some(match last.1.as_ref()? {
-            PartOfHost::At(at) => host[at.clone()].into(),
-            PartOfHost::Text(text) => text.clone().into(),
-        })
+        Some(host[last.1?..].into())
+    }
+
+    #[inline(never)]
+    fn by_suffix_of_any(&self, part: PartOfSuffixes) -> Option<Made<'b>> {
+        let (host, mut buffer) = (&self.line[host(self.line)?.name], Vec::new());
+        let list = &*self.batch.suffixes;
+        // The part is the end of the host, if the host is compared as it is written.
+        if let Some(name) = unchanged(host) {
+            return Some(name[part(list, name, None)?..].into());
+        }
+        let name = compared(host, &mut buffer)?;
+        Some(name[part(list, name, None)?..].to_vec().into())
     }
 
     /// The canonical form of the line, if RFC 3986 accepts it.

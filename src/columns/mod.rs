@@ -136,13 +136,13 @@ columns! {
         |batch| texts(batch, |row, out| row.shown(out, |row, _| row.host_reversed()));
     "host_problems" "what DNS says against its host" Names Bytes "it has no authority" false host_problems;
     "suffix" "the public suffix of its host" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |list, host, dots| Some(list.find_icann(host, dots)?.suffix()));
+        |batch| parts_of_hosts(batch, |list, host, dots| Some(list.find_icann(host, dots)?.suffix));
     "domain" "the registrable domain of its host" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |list, host, dots| list.find_icann(host, dots)?.domain());
+        |batch| parts_of_hosts(batch, |list, host, dots| list.find_icann(host, dots)?.domain);
     "private_suffix" "the public suffix, private ones included" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |list, host, _| Some(list.find(host)?.private_suffix()));
+        |batch| parts_of_hosts(batch, |list, host, _| Some(host.len() - list.find(host)?.private_suffix().len()));
     "private_domain" "the domain, with private suffixes included" Text Bytes "the host has none" true
-        |batch| parts_of_hosts(batch, |list, host, _| list.find(host)?.private_domain());
+        |batch| parts_of_hosts(batch, |list, host, _| Some(host.len() - list.find(host)?.private_domain()?.len()));
     "canonical" "its canonical form by RFC 3986" Text Verdict "RFC 3986 refuses it" true
         |batch| texts(batch, |row, out| row.shown(out, |row, out| row.canonical(out)));
     "surt" "its key in the indices of web archives" Text Bytes "it has none" true

@@ -30,7 +30,7 @@ use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::named;
 use urlsift_grammar::password::secrets_of;
 use urlsift_grammar::plain_host::PlainHost;
-use urlsift_grammar::public_suffix::UsedList;
+use urlsift_grammar::public_suffix::{SuffixStarts, UsedList};
 use urlsift_grammar::uri_parts::{Host, beginning, host};
 use urlsift_grammar::whatwg::plain::PlainUrl;
 use urlsift_grammar::whatwg::{Url, parse};
@@ -199,16 +199,15 @@ struct WaitingHost<'a> {
 struct NamesOfHost<'a> {
     /// As it is compared, or in lower case if it cannot be compared.
     host: Cow<'a, [u8]>,
-    /// Where suffix and domain begin, if the host has them and they are wanted.
-    suffix: Option<usize>,
-    domain: Option<usize>,
+    /// If the host has them and they are wanted.
+    starts: Option<SuffixStarts>,
     is_hidden: bool,
     n_lines: u64,
 }
 
 impl NamesOfHost<'_> {
     fn domain(&self) -> Option<&[u8]> {
-        Some(&self.host[self.domain?..])
+        Some(&self.host[self.starts?.domain?..])
     }
 
     /// The name that is counted, unless it is too long.
@@ -216,7 +215,7 @@ impl NamesOfHost<'_> {
         let name = match of {
             TopOf::Tlds => last_label(&self.host)?,
             TopOf::Domains => self.domain()?,
-            TopOf::Suffixes => &self.host[self.suffix?..],
+            TopOf::Suffixes => &self.host[self.starts?.suffix..],
             _ => &self.host,
         };
         (name.len() <= MAX_NAME_LEN).then_some(if self.is_hidden { MASK.as_bytes() } else { name })
@@ -457,12 +456,9 @@ impl OptionalCounts {
             }
         }
         let host_of_suffixes = found.as_deref().filter(|_| needs_suffixes);
-        let suffixes = host_of_suffixes.and_then(|host| wanted.suffixes.find_icann(host, dots));
-        let start = |name: &[u8]| found.as_deref().map_or(0, <[u8]>::len) - name.len();
-        let (suffix, domain) =
-            (suffixes.map(|of| start(of.suffix())), suffixes.and_then(|of| of.domain().map(start)));
+        let starts = host_of_suffixes.and_then(|host| wanted.suffixes.find_icann(host, dots));
         let host = found.unwrap_or_else(|| host.to_ascii_lowercase().into());
-        NamesOfHost { host, suffix, domain, is_hidden, n_lines }
+        NamesOfHost { host, starts, is_hidden, n_lines }
     }
 
     /// Notes that all lines that begin in a byte range of an input have been counted.

@@ -53,6 +53,12 @@ impl Iterator for Tails<'_> {
     }
 }
 
+/// The hash of the last label of a name, which has less than 8 bytes.
+#[inline]
+pub fn hash_of_last(name: &[u8], len: usize) -> u64 {
+    mix(word_before(name, name.len()) >> (64 - 8 * len))
+}
+
 /// The last dot before `end`, by bits that say where dots are.
 #[inline]
 pub fn last_dot(dots: u64, end: usize) -> Option<usize> {

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::host::{is_numeric, to_ascii};
-use crate::labels::{Tail, Tails, has_empty_label, last_dot, word_before};
+use crate::labels::{Tail, Tails, has_empty_label, hash_of_last, last_dot, word_before};
 use crate::suffix_table::{
     EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, SuffixListError, Table, WILDCARD,
 };
@@ -61,6 +61,13 @@ pub struct Suffixes<'a> {
     dots: Option<u64>,
 }
 
+/// Where the public suffix of a host begins, and its registrable domain, if it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuffixStarts {
+    pub suffix: usize,
+    pub domain: Option<usize>,
+}
+
 impl SuffixList {
     /// The list of this program.
     #[must_use]
@@ -105,13 +112,36 @@ impl SuffixList {
         self.find_in::<SECTIONS>(host, None)
     }
 
-    /// Does the same, and looks at no rule of the private section: [`Suffixes::private_suffix`] and [`Suffixes::private_domain`] then have no
-    /// meaning. If there are `dots`, bit `n` says whether byte `n` of the host is a dot.
+    /// Where the suffix and the domain of [`Self::find`] begin that the ICANN section has. Looks at no rule of the private section. If there
+    /// are `dots`, bit `n` says whether byte `n` of the host is a dot.
     #[doc(hidden)]
     #[must_use]
     #[inline]
-    pub fn find_icann<'a>(&self, host: &'a [u8], dots: Option<u64>) -> Option<Suffixes<'a>> {
-        self.find_in::<1>(host, dots.filter(|_| host.len() < 64))
+    pub fn find_icann(&self, host: &[u8], dots: Option<u64>) -> Option<SuffixStarts> {
+        let dots = dots.filter(|_| host.len() < 64);
+        let last_label = dots.and_then(|dots| self.find_last_label(host, dots));
+        last_label.or_else(|| self.find_icann_by_rules(host, dots))
+    }
+
+    #[inline(never)]
+    fn find_icann_by_rules(&self, host: &[u8], dots: Option<u64>) -> Option<SuffixStarts> {
+        let found = self.find_in::<1>(host, dots)?;
+        let start = |domain: &[u8]| host.len() - domain.len();
+        Some(SuffixStarts { suffix: found.starts[0], domain: found.domain().map(start) })
+    }
+
+    /// The same for most hosts: those whose last label has less than 8 bytes and no longer rule of the section. `None` for others.
+    #[inline(always)]
+    fn find_last_label(&self, host: &[u8], dots: u64) -> Option<SuffixStarts> {
+        let dot = last_dot(dots, host.len())?;
+        let len = host.len() - dot - 1;
+        if !(1..8).contains(&len) || host[dot + 1].is_ascii_digit() || has_empty_label_at(dots, host.len()) {
+            return None;
+        }
+        let (_, flags) = self.node(ROOT, &host[dot + 1..], hash_of_last(host, len))?;
+        let domain = last_dot(dots, dot).map_or(0, |dot| dot + 1);
+        let is_suffix = flags & (HAS_CHILDREN | WILDCARD) == 0;
+        is_suffix.then_some(SuffixStarts { suffix: dot + 1, domain: Some(domain) })
     }
 
     /// The suffixes by the rules of these sections.
@@ -153,7 +183,7 @@ impl SuffixList {
             }
         }
         let is_whole = match dots {
-            Some(dots) => (dots << 1 | 1) & (dots | 1 << host.len()) == 0,
+            Some(dots) => !has_empty_label_at(dots, host.len()),
             None => found.last.start.checked_sub(1).is_none_or(|dot| !has_empty_label(&host[..dot])),
         };
         is_whole.then_some(found)
@@ -177,6 +207,12 @@ impl SuffixList {
             && is_at(labels, place(node), label);
         is_it.then(|| u32::try_from(slot).map(|number| (number, flags(node))).ok()).flatten()
     }
+}
+
+/// Whether a name of less than 64 bytes has an empty label, by the bits of its dots.
+#[inline]
+fn has_empty_label_at(dots: u64, len: usize) -> bool {
+    (dots << 1 | 1) & (dots | 1 << len) != 0
 }
 
 /// Whether `label` is at this place of the labels.
@@ -337,11 +373,12 @@ mod tests {
             let found = list.find(host.as_bytes()).unwrap();
             let [icann, by_dots] =
                 [None, dots(host)].map(|dots| list.find_icann(host.as_bytes(), dots).unwrap());
+            let domain_of = |starts: SuffixStarts| starts.domain.map(|start| &host.as_bytes()[start..]);
             for (rules, start, domain) in [
                 (&rules.icann, found.starts[0], found.domain()),
                 (&rules.both, found.starts[1], found.private_domain()),
-                (&rules.icann, icann.starts[0], icann.domain()),
-                (&rules.icann, by_dots.starts[0], by_dots.domain()),
+                (&rules.icann, icann.suffix, domain_of(icann)),
+                (&rules.icann, by_dots.suffix, domain_of(by_dots)),
             ] {
                 assert_eq!(host[start..], suffix(rules, host), "{host}");
                 let expected =
@@ -432,7 +469,8 @@ mod tests {
             let found = SuffixList::built_in().find(host.as_bytes());
             for dots in [None, dots(host)] {
                 let icann = SuffixList::built_in().find_icann(host.as_bytes(), dots);
-                assert_eq!(icann.map(|icann| icann.suffix()), found.map(|found| found.suffix()), "{host}");
+                let suffix = icann.map(|icann| &host.as_bytes()[icann.suffix..]);
+                assert_eq!(suffix, found.map(|found| found.suffix()), "{host}");
             }
             let found = found?;
             let text = |bytes| str::from_utf8(bytes).unwrap().to_owned();
