@@ -3,7 +3,6 @@
 //! They need a second look at each line, which [`OptionalCounts::look_at`] takes after the scan. Like the tally that contains it,
 //! a [`OptionalCounts`] is a commutative monoid. It knows neither verdicts nor defects.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -22,7 +21,7 @@ use urlsift_engine::plain_hosts::PlainHostsInTurn;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::at_once;
 use urlsift_grammar::escape::MASK;
-use urlsift_grammar::host::{compared, unchanged};
+use urlsift_grammar::host::compared;
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::keys::canonical::canonical;
@@ -188,7 +187,7 @@ struct OpenChunk<'a> {
 struct WaitingHost<'a> {
     /// As it is written.
     host: &'a [u8],
-    /// The bits of its dots, if it is a plain host.
+    /// The bits of its dots, if it is a plain host without a dot at its end. Such a host is compared as it is.
     dots: Option<u64>,
     /// Whether it may be a password, and a mask is counted instead.
     is_hidden: bool,
@@ -198,7 +197,7 @@ struct WaitingHost<'a> {
 /// The names of a host.
 struct NamesOfHost<'a> {
     /// As it is compared, or in lower case if it cannot be compared.
-    host: Cow<'a, [u8]>,
+    host: &'a [u8],
     /// If the host has them and they are wanted.
     starts: Option<SuffixStarts>,
     is_hidden: bool,
@@ -213,10 +212,10 @@ impl NamesOfHost<'_> {
     /// The name that is counted, unless it is too long.
     fn name(&self, of: TopOf) -> Option<&[u8]> {
         let name = match of {
-            TopOf::Tlds => last_label(&self.host)?,
+            TopOf::Tlds => last_label(self.host)?,
             TopOf::Domains => self.domain()?,
             TopOf::Suffixes => &self.host[self.starts?.suffix..],
-            _ => &self.host,
+            _ => self.host,
         };
         (name.len() <= MAX_NAME_LEN).then_some(if self.is_hidden { MASK.as_bytes() } else { name })
     }
@@ -344,7 +343,8 @@ impl OptionalCounts {
                 // It has no port.
                 Some(PlainHost { start, end, dots, .. }) => {
                     let host = &line[start..end];
-                    let host = WaitingHost { host, dots: Some(dots), is_hidden: false, n_lines: 1 };
+                    let dots = (!host.ends_with(b".")).then_some(dots);
+                    let host = WaitingHost { host, dots, is_hidden: false, n_lines: 1 };
                     self.count_host(wanted, chunk, host);
                 }
                 None => self.count_authority(wanted, chunk, beginning(line), line.len() as u64),
@@ -417,12 +417,27 @@ impl OptionalCounts {
     #[inline(never)]
     fn count_waiting(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk<'_>) {
         let needs_suffixes = wanted.needs_suffixes();
-        let mut hosts = Vec::with_capacity(MAX_WAITING);
-        hosts.extend(chunk.waiting.drain(..).map(|host| self.names_of(wanted, needs_suffixes, host)));
-        hosts.retain(|names| !names.host.is_empty());
+        let others = chunk.waiting.iter().filter(|host| host.dots.is_none());
+        let others: Vec<_> = others.map(|host| text_of(host.host)).collect();
+        let (mut others, mut hosts) = (others.iter(), Vec::with_capacity(MAX_WAITING));
+        for &WaitingHost { host, dots, is_hidden, n_lines } in &chunk.waiting {
+            let other = if dots.is_none() { others.next() } else { None };
+            let (host, is_compared) = other.map_or((host, true), |(text, is_compared)| (text, *is_compared));
+            let compared = is_compared.then_some(host);
+            if wanted.host_problems {
+                for problem in HostProblems::of(compared, &wanted.suffixes).iter() {
+                    *self.host_problems.entry(problem).or_default() += n_lines;
+                }
+            }
+            let starts =
+                compared.filter(|_| needs_suffixes).and_then(|host| wanted.suffixes.find_icann(host, dots));
+            if !host.is_empty() {
+                hosts.push(NamesOfHost { host, starts, is_hidden, n_lines });
+            }
+        }
         for names in &hosts {
             if wanted.has(DistinctOf::Hosts) && names.host.len() <= MAX_NAME_LEN {
-                self.count_distinct(DistinctOf::Hosts, hash(&names.host));
+                self.count_distinct(DistinctOf::Hosts, hash(names.host));
             }
             if let Some(domain) = names.domain().filter(|_| wanted.has(DistinctOf::Domains)) {
                 self.count_distinct(DistinctOf::Domains, hash(domain));
@@ -435,30 +450,7 @@ impl OptionalCounts {
                 counts.count(&named);
             }
         }
-    }
-
-    /// The names of a host. Counts its problems.
-    fn names_of<'a>(
-        &mut self,
-        wanted: &WantedCounts,
-        needs_suffixes: bool,
-        waiting: WaitingHost<'a>,
-    ) -> NamesOfHost<'a> {
-        let WaitingHost { host, dots, is_hidden, n_lines } = waiting;
-        let (dots, mut buffer) = (dots.filter(|_| !host.ends_with(b".")), Vec::new());
-        let found = match dots.map(|_| host).or_else(|| unchanged(host)) {
-            Some(host) => Some(Cow::from(host)),
-            None => compared(host, &mut buffer).map(|host| host.to_vec().into()),
-        };
-        if wanted.host_problems {
-            for problem in HostProblems::of(found.as_deref(), &wanted.suffixes).iter() {
-                *self.host_problems.entry(problem).or_default() += n_lines;
-            }
-        }
-        let host_of_suffixes = found.as_deref().filter(|_| needs_suffixes);
-        let starts = host_of_suffixes.and_then(|host| wanted.suffixes.find_icann(host, dots));
-        let host = found.unwrap_or_else(|| host.to_ascii_lowercase().into());
-        NamesOfHost { host, starts, is_hidden, n_lines }
+        chunk.waiting.clear();
     }
 
     /// Notes that all lines that begin in a byte range of an input have been counted.
@@ -547,6 +539,13 @@ impl OptionalCounts {
     pub(crate) fn distinct(&self, of: DistinctOf) -> u64 {
         self.distinct[of as usize].estimate()
     }
+}
+
+/// A host as it is compared, or in lower case if it cannot be compared, and whether it can.
+fn text_of(host: &[u8]) -> (Vec<u8>, bool) {
+    let mut buffer = Vec::new();
+    compared(host, &mut buffer)
+        .map_or_else(|| (host.to_ascii_lowercase(), false), |name| (name.to_vec(), true))
 }
 
 /// Whether a range of the host and port of a line may be a part of a password.
