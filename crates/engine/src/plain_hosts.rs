@@ -1,32 +1,53 @@
 //! Plain hosts and what follows them, for all lines of a text: the bytes that matter are found in 64 bytes at once, and each line looks up
 //! their bits. No branch depends on the length of a host.
 
+use std::cell::OnceCell;
 use std::mem;
 use std::ops::Range;
 
 use crate::simd::{BLOCK, BlockSink, find_each};
 use urlsift_grammar::plain_host::{PlainHost, before_host};
 
-/// The bytes of a text that decide about plain hosts, as bits of its blocks. They take seven eighths of the memory of the text.
+/// The bytes of a text that decide about plain hosts, as bits of its blocks. They take three eighths of the memory of the text, or seven if
+/// what follows the hosts is asked for too.
 #[derive(Debug)]
 pub struct PlainHosts<'a> {
     text: &'a [u8],
-    blocks: Vec<Bits>,
+    /// A word for each [`InHost`].
+    hosts: Vec<[u64; 3]>,
+    /// A word for each [`Behind`].
+    behind: OnceCell<Vec<[u64; 4]>>,
 }
 
 /// The longest text that is worth their memory, in bytes. Longer ones mostly are one line.
 pub const MAX_TEXT: usize = 16 << 20;
 
-/// A word for each [`Is`].
-type Bits = [u64; 7];
-
-/// What the bits of a block say, in their order.
+/// What the bits of a block say of hosts, in their order.
 #[derive(Clone, Copy)]
-enum Is {
+enum InHost {
     /// No byte of a plain host.
     Other,
     Dot,
     Hyphen,
+}
+
+struct SearchHosts<'b>(&'b mut Vec<[u64; 3]>);
+
+impl BlockSink<4> for SearchHosts<'_> {
+    const SETS: [[u8; 3]; 4] = [[b'a'; 3], [b'0'; 3], [b'.'; 3], [b'-'; 3]];
+    const RANGES: [Option<(u8, u8)>; 4] = [Some((b'a', b'z')), Some((b'0', b'9')), None, None];
+
+    #[inline(always)]
+    fn take(&mut self, [letters, digits, dots, hyphens]: [u64; 4]) {
+        self.0.push([!(letters | digits | dots | hyphens), dots, hyphens]);
+    }
+
+    fn finish(self) {}
+}
+
+/// What the bits of a block say of that which follows hosts, in their order.
+#[derive(Clone, Copy)]
+enum Behind {
     Question,
     Hash,
     Percent,
@@ -35,21 +56,16 @@ enum Is {
 }
 
 /// The blocks so far, and whether the last one ends in "/".
-struct Search<'b>(&'b mut Vec<Bits>, u64);
+struct SearchBehind<'b>(&'b mut Vec<[u64; 4]>, u64);
 
-impl BlockSink<9> for Search<'_> {
-    const SETS: [[u8; 3]; 9] =
-        [[b'a'; 3], [b'0'; 3], [b'.'; 3], [b'-'; 3], [b'?'; 3], [b'#'; 3], [b'/'; 3], [b'%'; 3], [b'\''; 3]];
-    const RANGES: [Option<(u8, u8)>; 9] =
-        [Some((b'a', b'z')), Some((b'0', b'9')), None, None, None, None, None, None, Some((0x80, 0xff))];
+impl BlockSink<6> for SearchBehind<'_> {
+    const SETS: [[u8; 3]; 6] = [[b'?'; 3], [b'#'; 3], [b'/'; 3], [b'.'; 3], [b'%'; 3], [b'\''; 3]];
+    const RANGES: [Option<(u8, u8)>; 6] = [None, None, None, None, None, Some((0x80, 0xff))];
 
     #[inline(always)]
-    fn take(
-        &mut self,
-        [letters, digits, dots, hyphens, questions, hashes, slashes, percents, rare]: [u64; 9],
-    ) {
+    fn take(&mut self, [questions, hashes, slashes, dots, percents, rare]: [u64; 6]) {
         let rare = rare | (slashes << 1 | self.1) & (dots | percents);
-        self.0.push([!(letters | digits | dots | hyphens), dots, hyphens, questions, hashes, percents, rare]);
+        self.0.push([questions, hashes, percents, rare]);
         self.1 = slashes >> 63;
     }
 
@@ -93,13 +109,22 @@ impl<'a> PlainHosts<'a> {
     }
 
     /// Looks at each byte of a text. The bits replace others in their memory.
-    fn in_memory(text: &'a [u8], mut blocks: Vec<Bits>) -> Self {
-        blocks.clear();
-        blocks.reserve(text.len() / BLOCK + 3);
-        find_each(text, Search(&mut blocks, 0));
+    fn in_memory(text: &'a [u8], mut hosts: Vec<[u64; 3]>) -> Self {
+        hosts.clear();
+        hosts.reserve(text.len() / BLOCK + 3);
+        find_each(text, SearchHosts(&mut hosts));
         // So that each place has a block behind its own. No host goes on there.
-        blocks.extend([[u64::MAX, 0, 0, 0, 0, 0, 0]; 2]);
-        Self { text, blocks }
+        hosts.extend([[u64::MAX, 0, 0]; 2]);
+        Self { text, hosts, behind: OnceCell::new() }
+    }
+
+    fn behind(&self) -> &[[u64; 4]] {
+        self.behind.get_or_init(|| {
+            let mut behind = Vec::with_capacity(self.hosts.len());
+            find_each(self.text, SearchBehind(&mut behind, 0));
+            behind.extend([[0; 4]; 2]);
+            behind
+        })
     }
 
     /// The plain host of the line at `place`, if it has one.
@@ -108,7 +133,7 @@ impl<'a> PlainHosts<'a> {
     pub fn host(&self, place: &Range<usize>) -> Option<PlainHost> {
         let start = before_host(&self.text[place.start..])?;
         let host = place.start + start;
-        let len = self.near(Is::Other, host).trailing_zeros() as usize;
+        let len = near(&self.hosts, InHost::Other as usize, host).trailing_zeros() as usize;
         let end = (host + len).min(place.end);
         let byte = self.text.get(end).copied().unwrap_or(b'/');
         let is_end = (end == place.end) | (byte == b'/') | (byte == b'?') | (byte == b'#');
@@ -116,7 +141,8 @@ impl<'a> PlainHosts<'a> {
             return None;
         }
         let in_host = !(u64::MAX << (end - host));
-        let [dots, hyphens] = [Is::Dot, Is::Hyphen].map(|is| self.near(is, host) & in_host);
+        let [dots, hyphens] =
+            [InHost::Dot, InHost::Hyphen].map(|of| near(&self.hosts, of as usize, host) & in_host);
         Some(PlainHost { start, end: end - place.start, dots, hyphens })
     }
 
@@ -124,8 +150,8 @@ impl<'a> PlainHosts<'a> {
     #[inline]
     pub fn parts(&self, place: &Range<usize>, host: PlainHost) -> Option<PlainParts> {
         let path = place.start + host.end;
-        let fragment = self.first(Is::Hash, path, place.end);
-        let query = self.first(Is::Question, path, fragment);
+        let fragment = self.first(Behind::Hash, path, place.end);
+        let query = self.first(Behind::Question, path, fragment);
         let at = |at: usize| u32::try_from(at - place.start).ok();
         Some(PlainParts {
             host: at(place.start + host.start)?,
@@ -139,34 +165,35 @@ impl<'a> PlainHosts<'a> {
     /// Whether nothing behind a plain host is "'" or beyond ASCII, and neither a dot nor "%" follows "/".
     #[inline]
     pub fn has_plain_rest(&self, place: &Range<usize>, host: PlainHost) -> bool {
-        self.first(Is::Rare, place.start + host.end, place.end) == place.end
+        self.first(Behind::Rare, place.start + host.end, place.end) == place.end
     }
 
     /// Whether no "%" is behind a plain host.
     #[inline]
     pub fn has_no_escape(&self, place: &Range<usize>, host: PlainHost) -> bool {
-        self.first(Is::Percent, place.start + host.end, place.end) == place.end
-    }
-
-    /// The bits of the 64 bytes from `at` on.
-    #[inline(always)]
-    fn near(&self, is: Is, at: usize) -> u64 {
-        let (block, bit) = (at / BLOCK, at % BLOCK);
-        let blocks: &[Bits; 2] = self.blocks[block..].first_chunk().expect("there is a block behind it");
-        blocks[0][is as usize] >> bit | blocks[1][is as usize] << 1 << (BLOCK - 1 - bit)
+        self.first(Behind::Percent, place.start + host.end, place.end) == place.end
     }
 
     /// The first such byte in a range, or the end of the range.
     #[inline]
-    fn first(&self, is: Is, mut start: usize, end: usize) -> usize {
+    fn first(&self, of: Behind, mut start: usize, end: usize) -> usize {
+        let behind = self.behind();
         loop {
-            let near = self.near(is, start);
+            let near = near(behind, of as usize, start);
             if near != 0 || end - start <= BLOCK {
                 return (start + near.trailing_zeros() as usize).min(end);
             }
             start += BLOCK;
         }
     }
+}
+
+/// The bits of the 64 bytes from `at` on, of the words with this number.
+#[inline(always)]
+fn near<const N: usize>(blocks: &[[u64; N]], word: usize, at: usize) -> u64 {
+    let (block, bit) = (at / BLOCK, at % BLOCK);
+    let blocks: &[[u64; N]; 2] = blocks[block..].first_chunk().expect("there is a block behind it");
+    blocks[0][word] >> bit | blocks[1][word] << 1 << (BLOCK - 1 - bit)
 }
 
 /// The plain hosts of lines that are asked for in their order. Only the bits of some lines are in memory, so that they stay in the cache.
@@ -201,9 +228,9 @@ impl<'a> PlainHostsInTurn<'a> {
     #[inline(never)]
     fn look_from(&mut self, start: usize) {
         let rest = &self.text[start..];
-        let blocks = mem::take(&mut self.piece.blocks);
+        let hosts = mem::take(&mut self.piece.hosts);
         self.start = start;
-        self.piece = PlainHosts::in_memory(&rest[..rest.len().min(PIECE_LEN)], blocks);
+        self.piece = PlainHosts::in_memory(&rest[..rest.len().min(PIECE_LEN)], hosts);
     }
 }
 
