@@ -358,10 +358,13 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The labels of the host in reverse order, if it has labels.
-    pub(super) fn host_reversed(&self) -> Option<Made<'b>> {
-        let (mut buffer, mut reversed) = (Vec::new(), Vec::new());
-        let host = compared(&self.line[host(self.line)?.name], &mut buffer)?;
-        reverse(host, &mut reversed).then_some(reversed.into())
+    pub(super) fn host_reversed(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
+        let mut buffer = Vec::new();
+        let range = match self.plain_host() {
+            Some(host) => host.start..host.end,
+            None => host(self.line)?.name,
+        };
+        reverse(compared(&self.line[range], &mut buffer)?, out).then_some(Made::Written)
     }
 
     /// The part of the host that `part` chooses of its suffixes. `last` is the plain host of a line before, and where its part begins: lines

@@ -133,7 +133,7 @@ columns! {
         |batch| parts(batch, PlainParts::fragment, |parts| parts.fragment.clone());
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Bytes "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Bytes "the host is no name" true
-        |batch| texts(batch, |row, out| row.shown(out, |row, _| row.host_reversed()));
+        |batch| texts(batch, |row, out| row.shown(out, |row, out| row.host_reversed(out)));
     "host_problems" "what DNS says against its host" Names Bytes "it has no authority" false host_problems;
     "suffix" "the public suffix of its host" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |list, host, dots| Some(list.find_icann(host, dots)?.suffix));
