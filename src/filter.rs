@@ -13,8 +13,8 @@ use urlsift_grammar::host_set::HostSet;
 use urlsift_grammar::judge::{Judgement, Kind};
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts::host;
-use urlsift_grammar::whatwg::on_demand;
-use urlsift_grammar::whatwg::{Level, ValidationError};
+use urlsift_grammar::whatwg::on_demand::OnDemand;
+use urlsift_grammar::whatwg::{Level, Url, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Selects lines. A line matches if it is not blank and all conditions hold.
@@ -98,18 +98,19 @@ impl Filter {
         self.tests().any(Test::needs_whatwg)
     }
 
-    /// Whether a line matches. `advisories` are its advisories if they are known, and `whatwg` is the same line.
+    /// Whether a line matches. `advisories` are its advisories if they are known. The WHATWG parser, which has a base, is asked for this line from now on.
     #[must_use]
     pub(crate) fn matches(
         &self,
         judgement: &Judgement<'_>,
         advisories: Option<Advisories>,
-        whatwg: &mut on_demand::Line<'_>,
+        (parser, base): (&mut OnDemand, Option<&Url>),
     ) -> bool {
         let (line, mut buffer) = (judgement.line(), Vec::new());
+        parser.forget();
+        let mut whatwg = parser.line(line, base, judgement.verdict().accepts(Grammar::Rfc3986));
         let buffer = &mut buffer;
         let host = LazyCell::new(move || compared(&line[host(line)?.name], buffer));
-        let is_accepted = judgement.verdict().accepts(Grammar::Rfc3986);
         let defect = LazyCell::new(|| judgement.defect(self.grammar));
         let advisories = LazyCell::new(|| advisories.unwrap_or_else(|| judgement.advisories()));
         self.conditions.iter().all(|condition| {
@@ -128,11 +129,9 @@ impl Filter {
                     found.is_some_and(|domain| domain == name)
                 }
                 Test::HostIn(set, wanted) => host.is_some_and(|host| set.contains(host)) == *wanted,
-                Test::Whatwg(level) => whatwg.level(is_accepted) == *level,
-                Test::HostsDiffer => whatwg.hosts_differ(is_accepted),
-                Test::WhatwgError(error) => {
-                    whatwg.errors(is_accepted).iter().any(|found| found.error == *error)
-                }
+                Test::Whatwg(level) => whatwg.level() == *level,
+                Test::HostsDiffer => whatwg.hosts_differ(),
+                Test::WhatwgError(error) => whatwg.errors().iter().any(|found| found.error == *error),
                 Test::Defect(component, cause) => defect.as_ref().is_some_and(|defect| {
                     component.is_none_or(|component| component == defect.component)
                         && cause.is_none_or(|cause| cause == defect.cause)
@@ -146,7 +145,6 @@ impl Filter {
 mod tests {
     use super::*;
     use urlsift_grammar::judge::judge;
-    use urlsift_grammar::whatwg::on_demand::OnDemand;
 
     #[test]
     fn hosts_compare_as_domains_do() {
@@ -154,7 +152,7 @@ mod tests {
         let matches = |test: Test, line: &str| {
             let filter = Filter::new(Grammar::Rfc3986, UsedList::default(), vec![Condition(vec![test])]);
             let (line, mut parser) = (line.as_bytes(), OnDemand::default());
-            filter.matches(&judge(line), None, &mut parser.line(line, None))
+            filter.matches(&judge(line), None, (&mut parser, None))
         };
         for (line, is_host, is_domain, is_contained) in [
             ("http://a.b.example/", true, true, true),

@@ -281,7 +281,7 @@ impl Records {
             };
             let matches = |verdict| {
                 let judgement = Judgement::known(bytes, verdict);
-                self.filter.matches(&judgement, Some(advisories), &mut batch.parser(bytes, 0))
+                self.filter.matches(&judgement, Some(advisories), batch.parser(0))
             };
             if self.filter.is_empty() || verdict.is_some_and(matches) {
                 let bytes = Some(bytes.into());
@@ -399,8 +399,7 @@ impl Records {
         let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
         let verdict = judgement.map(|judgement| judgement.verdict());
         found.add(field.wanted, field.role, verdict);
-        let matches =
-            |judgement| self.filter.matches(&judgement, None, &mut batch.parser(&field.bytes, origin));
+        let matches = |judgement| self.filter.matches(&judgement, None, batch.parser(origin));
         if judgement.map_or(self.filter.is_empty(), matches) {
             let judgement = judgement.filter(|_| self.needs(Need::Advisories));
             let advisories = judgement.map(|judgement| judgement.advisories()).unwrap_or_default();

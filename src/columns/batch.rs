@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
+use std::io::Write;
 use std::mem;
 use std::ops::Range;
 
@@ -122,11 +123,11 @@ impl<'a> Batch<'a> {
         self.plain_hosts = OnceCell::new();
     }
 
-    /// The parser of the line that comes next and has this origin.
-    pub(crate) fn parser<'p>(&'p mut self, line: &'p [u8], origin: usize) -> on_demand::Line<'p> {
+    /// The parser of the line that comes next and has this origin, and its base.
+    pub(crate) fn parser(&mut self, origin: usize) -> (&mut OnDemand, Option<&Url>) {
         let n = self.lines.len();
         self.parsers.resize_with(self.parsers.len().max(n + 1), RefCell::default);
-        self.parsers[n].get_mut().line(line, self.origins[origin].url.as_ref())
+        (self.parsers[n].get_mut(), self.origins[origin].url.as_ref())
     }
 
     /// Adds the parsers that are missing.
@@ -272,13 +273,14 @@ impl<'b, 'a> Row<'b, 'a> {
         PlainUrl::has_plain_host(self.line, host).then_some(host)
     }
 
-    /// Asks the parser. The second argument is whether RFC 3986 accepts the line.
-    fn parser<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>, bool) -> T) -> T {
-        let (is_accepted, base) = (self.verdict.accepts(Grammar::Rfc3986), self.origin().url.as_ref());
+    /// Asks the parser.
+    fn parser<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>) -> T) -> T {
+        let base = self.origin().url.as_ref();
         if self.is_masked {
-            return ask(&mut OnDemand::default().line(self.line, base), false);
+            return ask(&mut OnDemand::default().line(self.line, base, false));
         }
-        ask(&mut self.batch.parsers[self.n].borrow_mut().again(self.line, base), is_accepted)
+        let is_accepted = self.verdict.accepts(Grammar::Rfc3986);
+        ask(&mut self.batch.parsers[self.n].borrow_mut().line(self.line, base, is_accepted))
     }
 
     /// The level.
@@ -287,7 +289,7 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.host_of_plain_url().is_some() {
             return Level::Valid;
         }
-        self.parser(|line, is_accepted| line.level(is_accepted))
+        self.parser(|line| line.level())
     }
 
     /// The numbers of the validation errors.
@@ -295,9 +297,7 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.host_of_plain_url().is_some() {
             return Vec::new();
         }
-        self.parser(|line, is_accepted| {
-            line.errors(is_accepted).iter().map(|found| found.error as u8).collect()
-        })
+        self.parser(|line| line.errors().iter().map(|found| found.error as u8).collect())
     }
 
     /// What `make` makes of the line. If passwords are masked, it is made of the line with masks, so that no part of a password is in it.
@@ -442,14 +442,15 @@ impl<'b, 'a> Row<'b, 'a> {
         {
             return Some(self.form(Kept::with_path(self.line, host.end), out));
         }
-        self.parser(|line, is_accepted| {
-            let plain = line.plain(is_accepted).filter(|_| !mask_passwords);
+        self.parser(|line| {
+            let plain = line.plain().filter(|_| !mask_passwords);
             if let Some(kept) = plain.and_then(|url| url.kept(self.line)) {
                 return Some(self.form(kept, out));
             }
-            let url = line.url(is_accepted)?;
+            let url = line.url()?;
             if !mask_passwords {
-                return Some(url.to_string().into_bytes().into());
+                let _ = write!(out, "{url}");
+                return Some(Made::Written);
             }
             let has_authority = |base: &&Url| {
                 (&base.username, &base.password, &base.host) == (&url.username, &url.password, &url.host)
@@ -466,9 +467,9 @@ impl<'b, 'a> Row<'b, 'a> {
     pub(super) fn host(&self) -> Option<Made<'b>> {
         let host = match self.host_of_plain_url() {
             Some(host) => self.line[host.start..host.end].into(),
-            None => self.parser(|line, is_accepted| match line.plain(is_accepted) {
+            None => self.parser(|line| match line.plain() {
                 Some(url) => url.host(self.line),
-                None => Some(line.url(is_accepted)?.host.clone()?.into_bytes().into()),
+                None => Some(line.url()?.host.clone()?.into_bytes().into()),
             })?,
         };
         let href = || {
@@ -485,11 +486,11 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.host_of_plain_url().is_some() {
             return None;
         }
-        self.parser(|line, is_accepted| {
-            if line.plain(is_accepted).is_some() {
+        self.parser(|line| {
+            if line.plain().is_some() {
                 return None;
             }
-            let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.url(is_accepted)?)?;
+            let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.url()?)?;
             Some(hosts.to_string().into_bytes().into())
         })
     }

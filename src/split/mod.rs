@@ -387,8 +387,8 @@ impl Finder {
             let line = &lines[place.clone()];
             let matches = |outcome: &Outcome| {
                 let judgement = Judgement::known(line, outcome.verdict);
-                let mut parsed = parser.line(line, options.whatwg_base.as_ref());
-                options.filter.matches(&judgement, Some(outcome.advisories), &mut parsed)
+                let parser = (&mut parser, options.whatwg_base.as_ref());
+                options.filter.matches(&judgement, Some(outcome.advisories), parser)
             };
             let judged = outcome.filter(matches);
             let is_refused = judged.is_some_and(|outcome| !outcome.verdict.includes(self.by));

@@ -172,9 +172,9 @@ impl Splitter<'_> {
             let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
             let verdict = judgement.map(|judgement| judgement.verdict());
             found.add(field.wanted, field.role, verdict);
-            let mut line = parser.line(&field.bytes, self.options.whatwg_base.as_ref());
+            let parser = (&mut parser, self.options.whatwg_base.as_ref());
             matches |=
-                judgement.is_some_and(|judgement| self.options.filter.matches(&judgement, None, &mut line));
+                judgement.is_some_and(|judgement| self.options.filter.matches(&judgement, None, parser));
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
         }

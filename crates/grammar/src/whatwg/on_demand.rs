@@ -16,15 +16,14 @@ pub struct OnDemand {
 }
 
 impl OnDemand {
-    /// A line, which is not parsed yet.
-    pub fn line<'a>(&'a mut self, line: &'a [u8], base: Option<&'a Url>) -> Line<'a> {
-        self.forget();
-        self.again(line, base)
-    }
-
-    /// The same line again, which may be parsed already.
-    pub fn again<'a>(&'a mut self, line: &'a [u8], base: Option<&'a Url>) -> Line<'a> {
-        Line { parser: self, bytes: line, base }
+    /// The line that is asked for since the last one was forgotten, and whether RFC 3986 accepts it.
+    pub fn line<'a>(
+        &'a mut self,
+        bytes: &'a [u8],
+        base: Option<&'a Url>,
+        is_accepted_by_rfc3986: bool,
+    ) -> Line<'a> {
+        Line { parser: self, bytes, base, is_accepted_by_rfc3986 }
     }
 
     /// Forgets the line, but not the memory.
@@ -40,6 +39,7 @@ pub struct Line<'a> {
     bytes: &'a [u8],
     /// What it is parsed against.
     base: Option<&'a Url>,
+    is_accepted_by_rfc3986: bool,
 }
 
 impl Line<'_> {
@@ -53,17 +53,17 @@ impl Line<'_> {
         parsed
     }
 
-    /// The line as a plain URL, if it is one. Like the functions below, this one has to know whether RFC 3986 accepts the line.
-    pub fn plain(&mut self, is_accepted_by_rfc3986: bool) -> Option<&PlainUrl> {
-        let bytes = self.bytes;
+    /// The line as a plain URL, if it is one.
+    pub fn plain(&mut self) -> Option<&PlainUrl> {
+        let &mut Self { bytes, is_accepted_by_rfc3986, .. } = self;
         self.parser.plain.get_or_init(|| PlainUrl::of(bytes, is_accepted_by_rfc3986)).as_ref()
     }
 
     /// The level.
-    pub fn level(&mut self, is_accepted_by_rfc3986: bool) -> Level {
-        if self.plain(is_accepted_by_rfc3986).is_some() {
+    pub fn level(&mut self) -> Level {
+        if self.plain().is_some() {
             Level::Valid
-        } else if self.lacks_base(is_accepted_by_rfc3986) {
+        } else if self.lacks_base() {
             Level::Relative
         } else {
             self.parsed().level()
@@ -71,24 +71,23 @@ impl Line<'_> {
     }
 
     /// The URL, if there is one.
-    pub fn url(&mut self, is_accepted_by_rfc3986: bool) -> Option<&Url> {
-        if self.lacks_base(is_accepted_by_rfc3986) { None } else { self.parsed().url() }
+    pub fn url(&mut self) -> Option<&Url> {
+        if self.lacks_base() { None } else { self.parsed().url() }
     }
 
     /// Whether it is known that the line has no scheme, and that there is no base.
-    fn lacks_base(&self, is_accepted_by_rfc3986: bool) -> bool {
-        is_accepted_by_rfc3986 && self.base.is_none() && scheme_end(self.bytes).is_none()
+    fn lacks_base(&self) -> bool {
+        self.is_accepted_by_rfc3986 && self.base.is_none() && scheme_end(self.bytes).is_none()
     }
 
     /// The validation errors.
-    pub fn errors(&mut self, is_accepted_by_rfc3986: bool) -> &[Found] {
-        if self.plain(is_accepted_by_rfc3986).is_some() { &[] } else { self.parsed().errors() }
+    pub fn errors(&mut self) -> &[Found] {
+        if self.plain().is_some() { &[] } else { self.parsed().errors() }
     }
 
     /// Whether RFC 3986 finds another host in the line than the parser.
-    pub fn hosts_differ(&mut self, is_accepted_by_rfc3986: bool) -> bool {
+    pub fn hosts_differ(&mut self) -> bool {
         let (bytes, base) = (self.bytes, self.base);
-        self.plain(is_accepted_by_rfc3986).is_none()
-            && self.url(is_accepted_by_rfc3986).is_some_and(|url| hosts_differ(bytes, base, url))
+        self.plain().is_none() && self.url().is_some_and(|url| hosts_differ(bytes, base, url))
     }
 }
