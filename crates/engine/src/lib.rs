@@ -56,7 +56,7 @@ use memchr::{memchr, memchr_iter};
 use crate::example::Line;
 use crate::lanes::{Findings, LaneReader, List, ListedLine, STRIPE_LEN};
 use crate::line_automaton::{Outcome, SchemeOf};
-use crate::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
+use crate::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME, is_long};
 use crate::lines::{cut, last_end, trim_terminator};
 use crate::place::Extent;
 use crate::place::Place;
@@ -500,7 +500,9 @@ impl Engine<'_> {
                 let by_name = outcome.scheme == SchemeOf::Other;
                 if is_in_bulk { Way::InBulk { n_lines: 0, by_name } } else { Way::PassedOn }
             });
-            if let Way::InBulk { n_lines, by_name } = way {
+            if let Way::InBulk { n_lines, by_name } = way
+                && !is_long(line.len())
+            {
                 *n_lines += 1;
                 if *by_name {
                     sink.scheme(line, table.outcome_of(n, line).verdict);
@@ -550,7 +552,7 @@ impl Engine<'_> {
         let lines = scan_lanes(self.table, lanes, |lane, ended, table| {
             cr += u64::from(ended.cr);
             let at = usize::from(ended.outcome) % N_OUTCOMES;
-            if in_bulk[at] >> lane & 1 == 1 {
+            if in_bulk[at] >> lane & 1 == 1 && !is_long(ended.end - ended.start) {
                 counts[at] += 1;
             } else {
                 let Ended { number, start, end, outcome, .. } = ended;
@@ -720,7 +722,7 @@ impl TableLister<'_> {
         let line = &self.lanes[lane][line];
         let outcome = table.outcome_of(n, line);
         let but_scheme = &mut self.but_scheme[usize::from(n) % N_OUTCOMES];
-        if *but_scheme >> lane & 1 == 1 {
+        if *but_scheme >> lane & 1 == 1 && !is_long(line.len()) {
             self.sink.scheme(line, outcome.verdict);
             return (1, 0);
         }

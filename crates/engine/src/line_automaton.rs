@@ -180,7 +180,7 @@ fn longer_name(name: Option<(usize, usize)>, byte: u8, len: usize) -> Option<(us
 fn refusal(grammar: Grammar, line: &[u8]) -> Refusal {
     let mut tracker = Tracker::new(grammar);
     tracker.feed(line);
-    let Some(Defect { component, cause, offset, .. }) = Defect::of(grammar, &tracker, line) else {
+    let Some(Defect { component, cause, offset, .. }) = Defect::of_all(grammar, &tracker, line) else {
         return Refusal::None;
     };
     let read = usize::try_from(offset).map_or(line, |offset| &line[..line.len().min(offset + 1)]);

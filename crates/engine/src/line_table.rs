@@ -8,11 +8,12 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::line_automaton::{Outcome, Progress, outcome_by_bytes};
+use crate::line_automaton::{Outcome, Progress, Refusal, outcome_by_bytes};
 use foldhash::fast::RandomState;
 
 use urlsift_grammar::automaton::{class_of, has_character, pair_number};
 use urlsift_grammar::scheme::KNOWN;
+use urlsift_grammar::uri_parts::BEGINNING;
 use urlsift_grammar::{Grammar, Verdict};
 
 /// The kinds of pairs of bytes, for a chosen grammar. Pairs of a kind lead from each state to the same state.
@@ -248,13 +249,17 @@ impl LineTable {
         table
     }
 
-    /// The outcome of `line`, by its number.
+    /// The outcome of `line`, by its number. The defect of a line that [is long](is_long) depends on its beginning alone, so its kind is not known.
     #[inline(always)]
     pub fn outcome_of(&self, number: u16, line: &[u8]) -> Outcome {
-        match self.outcomes.get(usize::from(number)) {
+        let mut outcome = match self.outcomes.get(usize::from(number)) {
             Some(outcome) if number != NO_OUTCOME => *outcome,
             _ => outcome_by_bytes(self.grammar, line),
+        };
+        if is_long(line.len()) && outcome.refusal != Refusal::None {
+            outcome.refusal = Refusal::Unknown;
         }
+        outcome
     }
 
     /// All outcomes so far, by their numbers. The first is none.
@@ -424,6 +429,12 @@ fn place_of_last(more: bool, last: u8) -> usize {
     usize::from(more) << 8 | usize::from(last)
 }
 
+/// Whether [`beginning`](urlsift_grammar::uri_parts::beginning) leaves out a part of a line. Such lines are not counted in bulk by their outcome.
+#[inline(always)]
+pub fn is_long(len: usize) -> bool {
+    len > BEGINNING
+}
+
 /// A number of kinds, columns or outcomes.
 fn small(n: usize) -> u16 {
     u16::try_from(n).expect("some thousand at most")
@@ -432,7 +443,7 @@ fn small(n: usize) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line_automaton::{Refusal, SchemeOf};
+    use crate::line_automaton::SchemeOf;
     use std::collections::HashSet;
     use urlsift_grammar::component::Component;
     use urlsift_grammar::judge::judge;
@@ -461,11 +472,27 @@ mod tests {
         assert_eq!(outcome.scheme, scheme, "{text}");
         assert_eq!(outcome.advisories, judgement.advisories(), "{text}");
         match (outcome.refusal, judgement.defect(table.grammar)) {
+            (Refusal::Unknown, Some(_)) if is_long(line.len()) => {}
             (Refusal::Unknown, Some(defect)) => assert_eq!(defect.component, Component::Scheme, "{text}"),
             (Refusal::Kind(component, cause), Some(defect)) => {
                 assert_eq!((component, cause), (defect.component, defect.cause), "{text}");
             }
             (refusal, defect) => assert_eq!((refusal, defect), (Refusal::None, None), "{text}"),
+        }
+    }
+
+    /// What is behind the beginning of a long line does not count for its defect, but for that of a short line with the same states.
+    #[test]
+    fn long_lines_make_the_states_of_short_ones() {
+        let ends = ["http://seven:-1/", "://h:8a/", "a?b#c#", "?b c", "/a b", "://u&v:w/x", "://a:b#c"];
+        for grammar in Grammar::ALL {
+            for end in ends {
+                let (mut kept, long) = (None, "x".repeat(BEGINNING) + end);
+                let table = LineTable::of(&mut kept, grammar);
+                for from in [0, BEGINNING - 2] {
+                    check(table, &long.as_bytes()[from..]);
+                }
+            }
         }
     }
 

@@ -67,22 +67,27 @@ impl Defect {
     /// `line` is the line or its beginning. Only the bytes that [`beginning`] returns are examined. So a line that is too long to
     /// be held in memory has the same defect.
     pub fn of(grammar: Grammar, tracker: &Tracker, line: &[u8]) -> Option<Self> {
+        Self::of_all(grammar, tracker, beginning(line))
+    }
+
+    /// Does the same, and examines all bytes. So component and cause of a long line depend on its end too.
+    #[doc(hidden)]
+    pub fn of_all(grammar: Grammar, tracker: &Tracker, line: &[u8]) -> Option<Self> {
         if tracker.accepts() {
             return None;
         }
-        let beginning = beginning(line);
         let label = tracker.label();
         let byte = tracker.broke_at();
         let offset = tracker.offset();
-        let mut component = label.component.unwrap_or_else(|| part_at(beginning, offset));
+        let mut component = label.component.unwrap_or_else(|| part_at(line, offset));
         let mut missing = label.fresh && matches!(byte, Some(b':' | b'/' | b'?' | b'#' | b'@' | b';' | b'='));
         if (offset, byte) == (0, Some(b':')) {
             component = Component::Scheme;
         } else if component == Component::Userinfo && matches!(byte, None | Some(b'/' | b'?' | b'#')) {
             // The bytes read as possible userinfo are host and port, because no "@" follows.
-            let authority = split(beginning).authority.unwrap_or_default();
-            component = if beginning[authority].contains(&b':') { Component::Port } else { Component::Host };
-        } else if component == Component::Path && wants_slashes(tracker, beginning) {
+            let authority = split(line).authority.unwrap_or_default();
+            component = if line[authority].contains(&b':') { Component::Port } else { Component::Host };
+        } else if component == Component::Path && wants_slashes(tracker, line) {
             component = Component::Authority;
             missing = true;
         }
@@ -92,12 +97,10 @@ impl Defect {
             Some(b' ') => Cause::Space,
             Some(0..0x20 | 0x7f) => Cause::ControlByte,
             Some(0x80..) => Cause::NonAscii,
-            Some(_) if component == Component::Scheme => {
-                match scheme_len(behind_prefix(grammar, beginning)) {
-                    Some(_) => Cause::UnknownScheme,
-                    None => Cause::MissingComponent,
-                }
-            }
+            Some(_) if component == Component::Scheme => match scheme_len(behind_prefix(grammar, line)) {
+                Some(_) => Cause::UnknownScheme,
+                None => Cause::MissingComponent,
+            },
             Some(byte) if !has_character(grammar, byte) => Cause::IllegalCharacter,
             Some(_) if missing => Cause::MissingComponent,
             Some(_) => Cause::CharacterNotAllowed,
@@ -122,9 +125,9 @@ impl Defect {
 }
 
 /// Returns whether the line lacks a slash of the "//" before an authority: only "/" could follow there.
-fn wants_slashes(tracker: &Tracker, beginning: &[u8]) -> bool {
+fn wants_slashes(tracker: &Tracker, line: &[u8]) -> bool {
     let behind = |scheme: usize| (scheme as u64 + 1..=scheme as u64 + 2).contains(&tracker.offset());
-    scheme_len(beginning).is_some_and(behind)
+    scheme_len(line).is_some_and(behind)
         && (0..=u8::MAX).filter(|&byte| tracker.could_follow(byte)).eq([b'/'])
 }
 
