@@ -481,7 +481,7 @@ mod tests {
         }
     }
 
-    /// What is behind the beginning of a long line does not count for its defect, but for that of a short line with the same states.
+    /// A long line makes states that short lines reach too. Its own defect depends on its beginning alone.
     #[test]
     fn long_lines_make_the_states_of_short_ones() {
         let ends = ["http://seven:-1/", "://h:8a/", "a?b#c#", "?b c", "/a b", "://u&v:w/x", "://a:b#c"];
