@@ -57,7 +57,6 @@ impl NameTable {
         if other.len() > self.len() {
             std::mem::swap(self, &mut other);
         }
-        self.make_room(other.len());
         self.add_each(other.named());
     }
 
