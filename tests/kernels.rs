@@ -502,6 +502,31 @@ fn lines_longer_than_lanes() {
     });
 }
 
+/// The component of a defect is found by the first 65,536 bytes of a line. Short lines with the same defect are counted in bulk.
+#[test]
+fn a_defect_far_behind_in_a_line() {
+    let lines = [
+        ("", "http://seven:-1/"),
+        ("", "://h:8a#"),
+        ("http://", ":-1/"),
+        ("ftp://", ":8a?"),
+        ("//", ":-1#"),
+        ("", "a?b#c#"),
+    ];
+    // With so many lines counted in bulk, the others are listed and not left to the table scan.
+    let many = "http://h/a\n".repeat(24_000);
+    for (start, end) in lines {
+        let short = format!("{start}h{end}\nfoo://h:-1/\nfile://mm:8a/a#f\n").repeat(10);
+        let long = format!("{start}{}{end}\n", "x".repeat(1 << 16));
+        let check = |text: String, grammar| check(text.as_bytes(), grammar, &|| format!("{start}...{end}"));
+        for grammar in Grammar::ALL {
+            check(format!("{short}{long}{short}"), grammar);
+            check(format!("{long}{short}"), grammar);
+        }
+        check(format!("{many}{short}{many}{short}{long}{short}{many}"), Grammar::Rfc3986);
+    }
+}
+
 /// Buffers of several chunks, with a line across a chunk boundary, or longer than a chunk.
 #[test]
 fn buffers_of_several_chunks() {
