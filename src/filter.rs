@@ -98,7 +98,8 @@ impl Filter {
         self.tests().any(Test::needs_whatwg)
     }
 
-    /// Whether a line matches. `advisories` are its advisories if they are known. The WHATWG parser, which has a base, is asked for this line from now on.
+    /// Whether a line matches. `advisories` are its advisories if they are known. The WHATWG parser forgets its line for this one, and parses
+    /// it against `base`.
     #[must_use]
     pub(crate) fn matches(
         &self,
