@@ -6,5 +6,10 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    urlsift::cli::run(std::env::args_os().collect()).into()
+    let status = urlsift::cli::run(std::env::args_os().collect());
+    // All output is written. The end that the C library knows would first give back the memory piece by piece.
+    #[cfg(unix)]
+    signal_hook::low_level::exit(status.into());
+    #[cfg(not(unix))]
+    status.into()
 }

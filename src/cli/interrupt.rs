@@ -24,22 +24,19 @@ impl Interrupt {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         use signal_hook::flag;
         use signal_hook::iterator::Signals;
-        use std::sync::mpsc::channel;
 
         let interrupt = Self::default();
         let (came, watch) = (interrupt.clone(), watch.clone());
-        let (listens, told) = channel::<()>();
         let handled = if heeds_hangup() { &[SIGINT, SIGTERM, SIGHUP][..] } else { &[SIGINT, SIGTERM] };
+        let Ok(mut signals) = Signals::new(handled) else { return interrupt };
+        // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
+        // must not take that end for a normal one before the thread runs.
+        let number = |signal| usize::try_from(signal).unwrap_or_default();
+        for &signal in handled {
+            let _ = flag::register_usize(signal, Arc::clone(&came.last), number(signal));
+            let _ = flag::register(signal, watch.flag());
+        }
         let listen = move || {
-            let Ok(mut signals) = Signals::new(handled) else { return };
-            // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
-            // must not take that end for a normal one before this thread runs.
-            let number = |signal| usize::try_from(signal).unwrap_or_default();
-            for &signal in handled {
-                let _ = flag::register_usize(signal, Arc::clone(&came.last), number(signal));
-                let _ = flag::register(signal, watch.flag());
-            }
-            drop(listens);
             for (n, signal) in signals.forever().enumerate() {
                 if n > 0 || came.is_over.load(Ordering::Relaxed) {
                     let _abandoned = crate::cli::output_file::abandon();
@@ -50,10 +47,8 @@ impl Interrupt {
                 watch.stop();
             }
         };
-        // Without this thread, signals keep their default effect.
+        // Without this thread, a signal sets the flags and does nothing else.
         drop(std::thread::Builder::new().name("signals".to_owned()).spawn(listen));
-        // Wait for the handlers, so that no temporary file exists that a signal would leave behind.
-        let _ = told.recv();
         interrupt
     }
 
