@@ -3,8 +3,6 @@
 //! [`judge()`] computes the verdict at once. Defects and advisories are computed only when they are asked for. This file knows no
 //! files and counts nothing.
 
-use std::ops::Range;
-
 use crate::advisory::{Advisories, AdvisoryScan};
 use crate::automaton::{State, Tracker};
 use crate::defect::Defect;
@@ -92,12 +90,6 @@ impl<'a> Judgement<'a> {
     #[must_use]
     pub fn kind(&self) -> Kind {
         Kind::of_scheme(self.scheme_len)
-    }
-
-    /// The range of bytes of the scheme, without its ":".
-    #[must_use]
-    pub fn scheme_span(&self) -> Option<Range<usize>> {
-        self.scheme_len.map(|len| 0..len)
     }
 
     /// The scheme, in the letter case of the line.

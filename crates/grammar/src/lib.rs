@@ -239,12 +239,6 @@ impl Verdict {
         Self::from_bits(0b1_1111 << grammar as u8)
     }
 
-    /// The grammars that are in both sets.
-    #[cfg(feature = "scan")]
-    pub const fn intersection(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
     /// All sets of grammars, in the order of their bits.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..1 << Grammar::ALL.len()).map(Self::from_bits)
