@@ -42,7 +42,7 @@ pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
 }
 
 /// Does what [`secrets`] does, also for a URL in running text (`is_of_text`), which may have ended inside a password. What follows the ":" of
-/// an authority there is masked up to the end of the URL. Ports are not masked. If an "@" and a "/" follow, the mask ends at the "@".
+/// an authority there is masked up to the end of the URL, or up to an "@". Ports are not masked.
 #[must_use]
 pub fn secrets_of(line: &[u8], cut: bool, is_of_text: bool) -> Vec<Range<usize>> {
     if is_of_text && !cut { secrets_in_text(line) } else { secrets(line, cut) }
@@ -452,8 +452,7 @@ impl<'a> SearchText<'a> {
         let secret = match behind {
             Some(colon) if colon < userinfo => {
                 let is_part = at.as_ref().is_some_and(|at| at.depth > slash.depth);
-                let last =
-                    if is_part || (self.is_open && ending.is_none()) { self.last_at(colon) } else { None };
+                let last = if is_part { self.last_at(colon) } else { None };
                 Some(colon..last.map_or(userinfo, |last| last.max(userinfo)))
             }
             // Either the password is empty, or it begins with "@".
@@ -631,8 +630,8 @@ mod tests {
         for (url, secret) in [
             ("https://bob:PW", "PW"),
             ("https://bob:P/W", "P/W"),
-            ("https://bob:P@W", "P@W"),
-            ("https://bob:PW@h", "PW@h"),
+            ("https://bob:PW@h", "PW"),
+            ("https://bob:P@W@h", "P@W"),
             ("https://bob:PW@h/x", "PW"),
             ("https://bob:@PW", "@PW"),
             ("https://bob:12/P@W", "12/P@W"),
