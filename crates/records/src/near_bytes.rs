@@ -7,37 +7,20 @@ const ONES: u64 = u64::MAX / 255;
 /// How many bytes are searched this way, before `memchr` searches the rest.
 const NEAR: usize = 32;
 
-/// Sets a bit in the first byte of `word` that equals `byte`, and possibly in bytes after it.
-#[inline(always)]
-fn matches(word: u64, byte: u8) -> u64 {
-    let differs = word ^ (ONES * u64::from(byte));
-    // The lowest byte that is zero borrows first (Hacker's Delight, section 6-1).
-    differs.wrapping_sub(ONES) & !differs & (ONES << 7)
-}
-
-/// The first bytes of `bytes`, in words of eight bytes, each with its position.
-#[inline(always)]
-fn words(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> {
-    let near = &bytes[..bytes.len().min(NEAR)];
-    near.as_chunks().0.iter().enumerate().map(|(n, chunk)| (n * 8, u64::from_le_bytes(*chunk)))
-}
-
-/// How many bytes [`words`] returns.
-#[inline(always)]
-fn searched(bytes: &[u8]) -> usize {
-    bytes.len().min(NEAR) & !7
-}
-
 /// The position of the first `byte`.
 #[inline(always)]
 pub(super) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
-    for (at, word) in words(bytes) {
-        let found = matches(word, byte);
+    let (near, _) = bytes[..bytes.len().min(NEAR)].as_chunks();
+    for (n, eight) in near.iter().enumerate() {
+        let differs = u64::from_le_bytes(*eight) ^ (ONES * u64::from(byte));
+        // The highest bit of the first byte that is zero, and possibly of bytes after it: the lowest such byte borrows first
+        // (Hacker's Delight, section 6-1).
+        let found = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
         if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
+            return Some(8 * n + found.trailing_zeros() as usize / 8);
         }
     }
-    let at = searched(bytes);
+    let at = 8 * near.len();
     memchr(byte, &bytes[at..]).map(|found| at + found)
 }
 

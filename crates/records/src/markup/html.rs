@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::construct::State;
 use super::raw::Raw;
 use super::references::undo_html;
-use super::tag::{self, Attribute, Walked, is_white, walk};
+use super::tag::{self, Attribute, Walked, walk};
 use super::{Language, Name, Unit, index, part, without_white};
 use crate::{BadCause, Parts, Role};
 
@@ -146,12 +146,12 @@ fn is_refresh(record: &[u8]) -> bool {
 fn each_candidate(text: &[u8], mut each: impl FnMut(Range<usize>)) {
     let mut at = 0;
     loop {
-        at += text[at..].iter().take_while(|&&byte| is_white(byte) || byte == b',').count();
+        at += text[at..].iter().take_while(|&&byte| byte.is_ascii_whitespace() || byte == b',').count();
         if at == text.len() {
             return;
         }
         let start = at;
-        at += text[at..].iter().take_while(|&&byte| !is_white(byte)).count();
+        at += text[at..].iter().take_while(|&&byte| !byte.is_ascii_whitespace()).count();
         let commas = text[start..at].iter().rev().take_while(|&&byte| byte == b',').count();
         each(start..at - commas);
         if commas > 0 {
@@ -168,7 +168,7 @@ fn each_candidate(text: &[u8], mut each: impl FnMut(Range<usize>)) {
 
 /// The place of the URL in the content of a refresh (HTML, section 4.2.5.3).
 fn refresh(text: &[u8]) -> Option<Range<usize>> {
-    let white = |at: usize| at + text[at..].iter().take_while(|&&byte| is_white(byte)).count();
+    let white = |at: usize| at + text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let start = white(0);
     let mut at = start + text[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     if at == start && text.get(at) != Some(&b'.') {

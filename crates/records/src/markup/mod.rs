@@ -30,7 +30,7 @@ use brackets::{Brackets, Mark};
 use construct::Opening;
 pub(super) use construct::State;
 use raw::Raw;
-use tag::{Walked, is_white, walk};
+use tag::{Walked, walk};
 use xml::is_blank;
 
 /// A markup language.
@@ -109,8 +109,8 @@ fn part<'a>(text: &Cow<'a, [u8]>, range: Range<usize>, start: usize, role: Role,
 
 /// Where `text` is without the white space around it.
 fn without_white(text: &[u8]) -> Range<usize> {
-    let from = text.iter().position(|&byte| !is_white(byte)).unwrap_or(0);
-    from..text.iter().rposition(|&byte| !is_white(byte)).map_or(from, |last| last + 1)
+    let from = text.iter().position(|&byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    from..text.iter().rposition(|&byte| !byte.is_ascii_whitespace()).map_or(from, |last| last + 1)
 }
 
 /// A place in a document where the end of the input would be an error: the state there, and where it began.
@@ -451,7 +451,8 @@ pub(super) fn begins(head: &[u8], language: Language) -> Begins {
 /// The language of a document that begins with `head`, and whether more bytes cannot change it. `None` if it is no markup.
 fn detect(head: &[u8]) -> Option<(Language, bool)> {
     let mut rest = head.trim_ascii_start();
-    let is_declared = rest.starts_with(b"<?xml") && rest.get(5).is_some_and(|&byte| is_white(byte));
+    let is_declared =
+        rest.starts_with(b"<?xml") && rest.get(5).is_some_and(|&byte| byte.is_ascii_whitespace());
     let open = is_declared.then_some((Language::Xml, false));
     loop {
         let len = match Opening::of(rest, Language::Xml) {
@@ -466,7 +467,7 @@ fn detect(head: &[u8]) -> Option<(Language, bool)> {
     }
     let begins = |text: &str| {
         let is_same = rest.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()));
-        is_same && rest.get(text.len()).is_none_or(|&next| is_white(next) || next == b'>')
+        is_same && rest.get(text.len()).is_none_or(|&next| next.is_ascii_whitespace() || next == b'>')
     };
     if HTML.iter().any(|text| begins(text)) || begins(BOOKMARKS) {
         return Some((Language::Html, true));

@@ -114,5 +114,5 @@ fn begins_tag(bytes: &[u8], start: &[u8], name: &[u8]) -> Option<bool> {
     if !rest[..known].eq_ignore_ascii_case(&name[..known]) {
         return Some(false);
     }
-    rest.get(name.len()).map(|&byte| super::tag::is_white(byte) || matches!(byte, b'/' | b'>'))
+    rest.get(name.len()).map(|&byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'))
 }

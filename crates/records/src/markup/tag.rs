@@ -84,7 +84,7 @@ pub(super) fn resume(
             InTag::Before => match byte {
                 b'>' => return ended(wrong, at + 1),
                 b'/' => at += 1,
-                _ if is_white(byte) => at += 1,
+                _ if byte.is_ascii_whitespace() => at += 1,
                 _ => {
                     (name, inside) = (at..at + 1, InTag::Name);
                     at += 1;
@@ -101,7 +101,7 @@ pub(super) fn resume(
                     _ => inside = InTag::After,
                 }
             }
-            InTag::After if is_white(byte) => at += 1,
+            InTag::After if byte.is_ascii_whitespace() => at += 1,
             InTag::After if byte == b'=' => (at, inside) = (at + 1, InTag::Equals),
             InTag::After => {
                 wrong = wrong.or(is_xml.then_some(at));
@@ -118,7 +118,7 @@ pub(super) fn resume(
                     each(Attribute { name: name.clone(), value: at..at });
                     return ended(wrong, at + 1);
                 }
-                _ if is_white(byte) => at += 1,
+                _ if byte.is_ascii_whitespace() => at += 1,
                 _ => {
                     wrong = wrong.or(is_xml.then_some(at));
                     (value, inside) = (at, InTag::Bare);
@@ -134,13 +134,15 @@ pub(super) fn resume(
                 }
                 each(Attribute { name: name.clone(), value: value..at });
                 (at, inside) = (at + 1, InTag::Before);
-                let is_next = |&next: &u8| !is_white(next) && !matches!(next, b'/' | b'>');
+                let is_next = |&next: &u8| !next.is_ascii_whitespace() && !matches!(next, b'/' | b'>');
                 if is_xml && bytes.get(at).is_some_and(is_next) {
                     wrong.get_or_insert(at);
                 }
             }
             InTag::Bare => {
-                at = rest(bytes, at, |byte| is_white(byte) || byte == b'>' || (is_xml && byte == b'<'));
+                at = rest(bytes, at, |byte| {
+                    byte.is_ascii_whitespace() || byte == b'>' || (is_xml && byte == b'<')
+                });
                 if at < bytes.len() {
                     each(Attribute { name: name.clone(), value: value..at });
                     inside = InTag::Before;
@@ -163,14 +165,8 @@ fn rest(bytes: &[u8], at: usize, is_end: impl Fn(u8) -> bool) -> usize {
     bytes[at..].iter().position(|&byte| is_end(byte)).map_or(bytes.len(), |len| at + len)
 }
 
-/// Whether a byte is white space of XML and HTML.
-#[inline]
-pub(super) fn is_white(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
-}
-
 /// Whether a byte ends the name of an element.
 #[inline]
 fn ends_name(byte: u8) -> bool {
-    is_white(byte) || matches!(byte, b'/' | b'>')
+    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>')
 }

@@ -10,7 +10,7 @@ use memchr::memchr;
 use super::construct::{Opening, State};
 use super::raw::Raw;
 use super::references::{Piece, undo};
-use super::tag::{self, Attribute, InTag, Walked, is_white, walk};
+use super::tag::{self, Attribute, InTag, Walked, walk};
 use super::{Language, Name, Unit, index, part, without_white};
 use crate::{BadCause, Miss, Parts, Role};
 
@@ -192,7 +192,7 @@ fn end_tag(bytes: &[u8], element: &[u8]) -> EndTag {
         return if same == name.len() { EndTag::Open(InTag::Element) } else { EndTag::Other };
     }
     let rest = &name[same..];
-    match rest.iter().position(|&byte| !is_white(byte)) {
+    match rest.iter().position(|&byte| !byte.is_ascii_whitespace()) {
         None => EndTag::Open(if rest.is_empty() { InTag::Element } else { InTag::Before }),
         Some(white) if rest[white] == b'>' => EndTag::Matches(2 + same + white + 1),
         Some(_) => EndTag::Other,
@@ -200,7 +200,7 @@ fn end_tag(bytes: &[u8], element: &[u8]) -> EndTag {
 }
 
 pub(super) fn is_blank(text: &[u8]) -> bool {
-    text.iter().all(|&byte| is_white(byte))
+    text.iter().all(|&byte| byte.is_ascii_whitespace())
 }
 
 /// A name without its namespace prefix.

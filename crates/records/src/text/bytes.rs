@@ -91,11 +91,6 @@ pub(super) fn plain_len(text: &[u8]) -> usize {
     len + text[len..].iter().take_while(|byte| is_plain(byte)).count()
 }
 
-/// White space, which is ignored inside angle brackets (X11).
-pub(super) fn is_white(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
-}
-
 /// The bytes of a scheme (RFC 3986, section 3.1).
 #[inline(always)]
 pub(super) fn is_of_scheme(byte: u8) -> bool {

@@ -1,6 +1,6 @@
 //! Finds where a URL in text ends (X2 to X7 and X11 of `tests/conformance/CONTEXT.md`).
 
-use super::bytes::{Class, begins_with_ender, is_white, plain_len};
+use super::bytes::{Class, begins_with_ender, plain_len};
 
 /// How many bytes after "<" its ">" is searched for.
 pub(super) const MAX_BRACKETED: usize = 8 << 10;
@@ -81,7 +81,7 @@ pub(super) fn closing_bracket(text: &[u8], open: usize) -> Option<(usize, bool)>
             b'>' => return Some((end, has_white)),
             b'\n' if is_line_blank => return None,
             b'\n' => (has_white, is_line_blank) = (true, true),
-            byte if is_white(byte) => has_white = true,
+            byte if byte.is_ascii_whitespace() => has_white = true,
             byte if Class::of(byte) == Class::Ender => return None,
             _ => is_line_blank = false,
         }

@@ -16,7 +16,7 @@ use memchr::{memrchr, memrchr2};
 
 use super::{BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Record, RecordReader, Role, n_lines};
 use anchors::{Anchors, LineCount};
-use bytes::{is_ender, is_of_scheme, is_white};
+use bytes::{is_ender, is_of_scheme};
 use extent::{MAX_BRACKETED, closing_bracket, url_end};
 
 /// Searches a text for candidates.
@@ -118,7 +118,7 @@ impl RecordReader for Search {
 }
 
 fn without_white(url: &[u8]) -> Vec<u8> {
-    url.iter().copied().filter(|&byte| !is_white(byte)).collect()
+    url.iter().copied().filter(|&byte| !byte.is_ascii_whitespace()).collect()
 }
 
 impl Candidate {
@@ -162,8 +162,8 @@ impl Candidate {
     /// A URL that begins at `start` and ends before the ">" of the "<" at `open` (X11).
     fn bracketed(text: &[u8], open: usize, start: usize, body: usize) -> Option<Self> {
         let (end, has_white) = closing_bracket(text, open)?;
-        let is_empty = text[body..end].iter().all(|&byte| is_white(byte));
-        let has_white = has_white && text[start..end].iter().any(|&byte| is_white(byte));
+        let is_empty = text[body..end].iter().all(|&byte| byte.is_ascii_whitespace());
+        let has_white = has_white && text[start..end].iter().any(|&byte| byte.is_ascii_whitespace());
         let content = if has_white { Content::Bracketed } else { Content::Url };
         (!is_empty).then_some(Self { start, end, content })
     }
@@ -175,7 +175,7 @@ impl Candidate {
             return None;
         }
         let within = &text[colon + 1..text.len().min(open + MAX_BRACKETED)];
-        let start = colon + 1 + within.iter().position(|&byte| !is_white(byte))?;
+        let start = colon + 1 + within.iter().position(|&byte| !byte.is_ascii_whitespace())?;
         let scheme = text[start..].iter().take(schemes::MAX_LEN).take_while(|&&byte| is_of_scheme(byte));
         let scheme_end = start + scheme.count();
         let is_url = text[start].is_ascii_alphabetic() && text.get(scheme_end) == Some(&b':');
@@ -276,5 +276,6 @@ fn open_bracket(text: &[u8]) -> Option<usize> {
     let after = &inside[scheme_len..];
     let begins_url =
         after.starts_with(b"://") || inside.len() >= 4 && inside[..4].eq_ignore_ascii_case(b"url:");
-    (inside.is_empty() || begins_url && text.last().is_some_and(|&byte| is_white(byte))).then_some(open)
+    (inside.is_empty() || begins_url && text.last().is_some_and(|&byte| byte.is_ascii_whitespace()))
+        .then_some(open)
 }
