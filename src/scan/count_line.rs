@@ -10,7 +10,6 @@ use crate::tally::{Longest, MAX_PARSED_LEN, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use urlsift_engine::place::Place;
-use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::scheme::find_known;
@@ -124,7 +123,7 @@ impl<'a> Observer<'a> {
     /// Counts the defect of a line that the chosen grammar refuses.
     #[inline(never)]
     fn explain(&mut self, entry: &Line<'_>, line: &[u8]) {
-        if let Some(defect) = defect_of(self.grammar, line) {
+        if let Some(defect) = Defect::of_line(self.grammar, line) {
             let Defect { component, cause, offset, rule, .. } = defect;
             let around = || (Line::around(line, offset), Some(rule));
             self.tally.count_defect(self.shown, entry, component, cause, offset, around);
@@ -158,11 +157,4 @@ pub(crate) fn count_whatwg(
         parsed.replace(line, base);
         counts.count(shown, entry, line, verdict, parsed, base);
     }
-}
-
-/// Returns the defect of a line that `grammar` refuses.
-fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
-    let mut tracker = Tracker::new(grammar);
-    tracker.feed(line);
-    Defect::of(grammar, &tracker, line)
 }

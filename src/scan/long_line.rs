@@ -1,6 +1,8 @@
 //! Judges a line that is too long to be held in memory, while it is read. The result is the same as for the whole
 //! line, in bounded memory.
 
+use std::hash::Hasher;
+
 use crate::scan::count_line::count_whatwg;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
@@ -9,8 +11,7 @@ use crate::tally::optional::{LongJudged, WantedCounts};
 use crate::tally::{DistinctOf, Longest, MAX_PARSED_LEN, Signs, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::lines::skip_byte_order_mark;
-use urlsift_engine::place::Extent;
-use urlsift_engine::place::Place;
+use urlsift_engine::place::{Extent, Place};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::AdvisoryScan;
 use urlsift_grammar::automaton::{State, Tracker};
@@ -117,7 +118,7 @@ impl LongLine {
 
     fn read(&mut self, bytes: &[u8]) {
         if let Some(hash) = &mut self.hash {
-            hash.feed(bytes);
+            hash.write(bytes);
         }
         if let Some(line) = &mut self.whole {
             let missing = MAX_PARSED_LEN + 1 - line.len();

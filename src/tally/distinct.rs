@@ -7,7 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use serde::{Deserialize, Serialize};
-use twox_hash::XxHash3_64;
+
+/// Computes the same [`hash`] for an item that comes in parts.
+pub(crate) use twox_hash::XxHash3_64 as PartsHash;
 
 /// The binary logarithm of the number of registers. Each register has one byte.
 const REGISTER_BITS: u8 = 16;
@@ -23,25 +25,7 @@ pub const ERROR_PPM: u64 = 4063;
 /// The hash is the same on all machines and in all versions, so that reports can be compared. As a consequence, the
 /// author of a list can choose items that distort the estimate.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    XxHash3_64::oneshot(bytes)
-}
-
-/// Computes the same hash for an item that comes in parts.
-#[derive(Clone)]
-pub(crate) struct PartsHash(XxHash3_64);
-
-impl PartsHash {
-    pub(crate) fn new() -> Self {
-        Self(XxHash3_64::new())
-    }
-
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        std::hash::Hasher::write(&mut self.0, bytes);
-    }
-
-    pub(crate) fn finish(&self) -> u64 {
-        std::hash::Hasher::finish(&self.0)
-    }
+    PartsHash::oneshot(bytes)
 }
 
 /// Counts distinct items. It allocates nothing before the first item.
@@ -123,6 +107,8 @@ impl fmt::Debug for Distinct {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::Hasher;
+
     use super::*;
 
     fn of(numbers: impl Iterator<Item = u64>) -> Distinct {
@@ -161,7 +147,7 @@ mod tests {
         for len in [0, 1, 3, 16, 17, 129, 241, 255, 256, 257, 1024, 2000] {
             for step in [1, 7, 64, 300] {
                 let mut parts = PartsHash::new();
-                bytes[..len].chunks(step).for_each(|part| parts.feed(part));
+                bytes[..len].chunks(step).for_each(|part| parts.write(part));
                 assert_eq!(parts.finish(), hash(&bytes[..len]), "{len} {step}");
             }
         }

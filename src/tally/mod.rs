@@ -134,16 +134,12 @@ impl Tally {
     ) {
         self.uncovered.1.count(component, cause, 1);
         let found = self.defects.get_mut(component, cause);
-        if shown.has_defect(component, cause) {
-            found.lines += 1;
-        } else {
-            found.count(line.place, || {
-                let (around, rule) = around();
-                let mut example = line.example(offset, around);
-                example.rule = rule;
-                example
-            });
-        }
+        found.count(shown.has_defect(component, cause), line.place, || {
+            let (around, rule) = around();
+            let mut example = line.example(offset, around);
+            example.rule = rule;
+            example
+        });
     }
 
     /// Counts defects of lines that have been counted and cannot become examples.
@@ -214,11 +210,7 @@ impl Tally {
     pub(crate) fn count_advisories(&mut self, shown: &AlreadyShown, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
             let found = &mut self.advisories[advisory as usize];
-            if shown.has_advisory(advisory) {
-                found.lines += 1;
-            } else {
-                found.count(line.place, || line.beginning());
-            }
+            found.count(shown.has_advisory(advisory), line.place, || line.beginning());
         }
     }
 

@@ -94,9 +94,8 @@ impl WhatwgCounts {
         verdict: Verdict,
     ) {
         self.levels[Level::Relative as usize].count(verdict, 1);
-        count(&mut self.errors[RELATIVE as usize], shown.has_relative(), entry.place, || {
-            entry.example(0, Line::around(line, 0))
-        });
+        self.errors[RELATIVE as usize]
+            .count(shown.has_relative(), entry.place, || entry.example(0, Line::around(line, 0)));
     }
 
     /// Counts a line that is not parsed.
@@ -122,13 +121,12 @@ impl WhatwgCounts {
             if seen & bit == 0 {
                 seen |= bit;
                 let at = error.offset as u64;
-                count(&mut self.errors[error.error as usize], shown.has_whatwg(bit), entry.place, || {
-                    entry.example(at, Line::around(line, at))
-                });
+                self.errors[error.error as usize]
+                    .count(shown.has_whatwg(bit), entry.place, || entry.example(at, Line::around(line, at)));
             }
         }
         if let Some(url) = parsed.url().filter(|url| hosts_differ(line, base, url)) {
-            count(&mut self.hosts_differ, shown.has_whatwg(HOSTS), entry.place, || {
+            self.hosts_differ.count(shown.has_whatwg(HOSTS), entry.place, || {
                 let mut example = entry.beginning();
                 example.hosts = TwoHosts::of(line, base, url)
                     .map(|hosts| Box::new(hosts.masked(line, entry.is_open, base)));
@@ -182,15 +180,6 @@ impl WhatwgCounts {
             && self.not_utf8 <= with_errors
             && self.founds().all(|found| found.examples.len() as u64 <= found.lines);
         if is_possible { Ok(()) } else { Err("WHATWG counts that contradict each other".to_owned()) }
-    }
-}
-
-/// Counts a line. `example` is called only if the line is among the first and examples are not yet `is_shown`.
-fn count(found: &mut Found, is_shown: bool, place: Place, example: impl FnOnce() -> Example) {
-    if is_shown {
-        found.lines += 1;
-    } else {
-        found.count(place, example);
     }
 }
 

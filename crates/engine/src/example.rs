@@ -133,10 +133,12 @@ pub struct Found {
 }
 
 impl Found {
-    /// Counts one line. `example` is called only if the line is among the first.
-    pub fn count(&mut self, place: Place, example: impl FnOnce() -> Example) {
+    /// Counts one line. `example` is called only if the line is among the first and examples are not yet `is_shown`.
+    pub fn count(&mut self, is_shown: bool, place: Place, example: impl FnOnce() -> Example) {
         self.lines += 1;
-        keep(&mut self.examples, place, example);
+        if !is_shown {
+            keep(&mut self.examples, place, example);
+        }
     }
 
     pub fn merge(&mut self, other: Self) {
