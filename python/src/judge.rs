@@ -20,6 +20,7 @@ use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::columns::Form;
 use crate::judged_columns::{Bases, Piece};
 use crate::source::{Batch, Rows, Source};
+use crate::unknown;
 
 /// Why one grammar refuses a value.
 ///
@@ -221,10 +222,8 @@ pub fn columns() -> impl Iterator<Item = &'static JudgedColumn> {
 }
 
 fn column(name: &String) -> PyResult<&'static JudgedColumn> {
-    columns().find(|column| column.name == name).ok_or_else(|| {
-        let names: Vec<_> = columns().map(|column| column.name).collect();
-        PyValueError::new_err(format!("no column {name:?}; there are {}", names.join(", ")))
-    })
+    let found = columns().find(|column| column.name == name);
+    found.ok_or_else(|| unknown("column", name, &columns().collect::<Vec<_>>(), |column| column.name))
 }
 
 /// How many rows are judged at a time, on one thread. What is known of them stays in the cache.

@@ -24,12 +24,15 @@ use pyo3::prelude::*;
 use urlsift::whatwg::{Url, parse};
 use urlsift::{Grammar, KernelId};
 
+/// The error about a name that nothing has.
+fn unknown<T: Copy>(what: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> PyErr {
+    let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
+    PyValueError::new_err(format!("no {what} {name:?}; there are {}", names.join(", ")))
+}
+
 /// The grammar of a name.
 fn grammar(name: &str) -> PyResult<Grammar> {
-    name.parse().map_err(|_| {
-        let names: Vec<_> = Grammar::ALL.iter().map(|grammar| grammar.name()).collect();
-        PyValueError::new_err(format!("no grammar {name:?}; there are {}", names.join(", ")))
-    })
+    name.parse().map_err(|_| unknown("grammar", name, &Grammar::ALL, Grammar::name))
 }
 
 /// Parses a base URL by the WHATWG URL Standard.

@@ -23,6 +23,7 @@ use crate::columns::{Form, Validity};
 use crate::judge::Array;
 use crate::object::Origin;
 use crate::source::{Rows, Source};
+use crate::unknown;
 
 /// A scan on `threads` threads, with what is counted beside the rest, and whose refusals are explained.
 fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
@@ -72,12 +73,6 @@ fn read_as(
 /// What is counted beside the rest: lengths, the most frequent names by kind, distinct items by kind, and what the WHATWG parser makes of
 /// lines, with its base.
 type Counts = (bool, BTreeMap<String, usize>, Vec<String>, (bool, Option<String>));
-
-/// The error about a name that nothing has.
-fn unknown<T: Copy>(what: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> PyErr {
-    let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
-    PyValueError::new_err(format!("no {what} {name:?}; there are {}", names.join(", ")))
-}
 
 /// The counts of files or columns, which can be merged and reported.
 #[pyclass(frozen, module = "urlsift._urlsift")]

@@ -142,7 +142,7 @@ impl Bzip2 {
     /// Goes on after the end of a block, or of the header of a stream.
     fn end_block(&mut self, part: Part) {
         if matches!(part, Part::Unit { .. }) {
-            self.checksum = self.checksum.rotate_left(1) ^ self.blocks.checksum();
+            self.checksum = self.checksum.rotate_left(1) ^ self.blocks.checksum;
         }
         (self.before_block, self.block_end) = (self.library.total_out, None);
     }

@@ -34,7 +34,7 @@ pub(super) struct Bzip2Blocks {
     edge: Option<Edge>,
     before: Option<Edge>,
     /// The checksum that the file states of the block at the last edge.
-    checksum: u32,
+    pub(super) checksum: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ impl Walk for Bzip2Blocks {
     }
 
     fn prelude(&self) -> Prelude {
-        self.before.map(|edge| prelude(edge, 0)).unwrap_or_default()
+        self.before.map(|edge| prelude(edge, 0, &[])).unwrap_or_default()
     }
 
     fn guesses(&self) -> bool {
@@ -87,12 +87,7 @@ impl Walk for Bzip2Blocks {
 impl Bzip2Blocks {
     /// What brings a decoder to the last edge. `checksum` is the checksum of the stream so far.
     pub(super) fn prelude_with(&self, checksum: u32) -> Prelude {
-        self.edge.map(|edge| prelude(edge, checksum)).unwrap_or_default()
-    }
-
-    /// The checksum that the file states of the block at the last edge.
-    pub(super) fn checksum(&self) -> u32 {
-        self.checksum
+        self.edge.map(|edge| prelude(edge, checksum, &[])).unwrap_or_default()
     }
 
     /// Goes on as if there was no edge where the last one is.

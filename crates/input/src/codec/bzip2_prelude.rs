@@ -32,13 +32,9 @@ const POLYNOMIAL: u32 = 0x04c1_1db7;
 const N_TABLES: usize = 6;
 const CODE_LEN: usize = 3;
 
-/// The bytes after which a decoder is at `edge`, and `checksum` is its checksum of the blocks so far.
-pub(super) fn prelude(edge: Edge, checksum: u32) -> Prelude {
-    prelude_with(edge, checksum, &[])
-}
-
-/// The same, but the block has these bits among its selectors of tables. At most five ones are in a row.
-pub(super) fn prelude_with(edge: Edge, checksum: u32, selectors: &[bool]) -> Prelude {
+/// The bytes after which a decoder is at `edge`, and `checksum` is its checksum of the blocks so far. The block has the bits `selectors`
+/// among its selectors of tables, with at most five ones in a row. A decoder needs none.
+pub(super) fn prelude(edge: Edge, checksum: u32, selectors: &[bool]) -> Prelude {
     let content = content_of(checksum);
     let mut block = content.to_vec();
     if content == [content[0]; 4] {
@@ -156,7 +152,7 @@ mod tests {
         // The magic in the last byte of the prelude is followed by the first bits of the checksum.
         let [_, _, _, first, rest @ ..] = (u64::from(stated) << behind).to_be_bytes();
         let Prelude { mut bytes, decoded_len } =
-            prelude(Edge { level, magic: END, byte: first, behind }, stated);
+            prelude(Edge { level, magic: END, byte: first, behind }, stated, &[]);
         bytes.extend(rest);
         for spoil in [0, 1 << 7] {
             *bytes.last_mut().unwrap() ^= spoil;

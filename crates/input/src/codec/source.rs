@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::MAGIC_LEN;
+use crate::chunks::Supply;
 use crate::workers::Reserved;
 
 /// Compressed bytes in order, as many at a time as are available.
@@ -62,17 +63,16 @@ const BUFFER: usize = 256 << 10;
 
 /// A buffered reader of any source.
 pub(super) struct Buffered<R> {
-    source: R,
+    supply: Supply<R>,
     buffer: Vec<u8>,
     /// The bytes that were read and not used are `buffer[start..end]`.
     start: usize,
     end: usize,
-    has_ended: bool,
 }
 
 impl<R: Read> Buffered<R> {
     pub(super) fn new(source: R) -> Self {
-        Self { source, buffer: vec![0; BUFFER], start: 0, end: 0, has_ended: false }
+        Self { supply: Supply::new(source), buffer: vec![0; BUFFER], start: 0, end: 0 }
     }
 }
 
@@ -95,23 +95,11 @@ impl<R: Read + Send> Source for Buffered<R> {
         if self.end == self.buffer.len() {
             return Ok(false);
         }
-        let n = read_some(&mut self.source, &mut self.buffer[self.end..])?;
-        self.has_ended = n == 0;
-        self.end += n;
-        Ok(true)
+        self.supply.fill(&mut self.buffer, &mut self.end, |_| true);
+        self.supply.failed.take().map_or(Ok(true), Err)
     }
 
     fn has_ended(&self) -> bool {
-        self.has_ended
-    }
-}
-
-/// Reads from `source`, and repeats a read that a signal interrupts.
-pub(super) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match source.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
+        self.supply.ended
     }
 }

@@ -4,7 +4,7 @@ use liblzma::stream::{Action, Check, Filters, LzmaOptions, Stream};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::super::bzip2_prelude::prelude_with;
+use super::super::bzip2_prelude::prelude;
 use super::super::bzip2_prelude::{BLOCK, END, Edge};
 use super::super::source::Buffered;
 use super::super::{Decoder, walk};
@@ -215,7 +215,7 @@ fn misleading() -> impl Strategy<Value = Vec<u8>> {
         packed.extend(b"1AY&SY");
         for (n, (checksum, within)) in blocks.iter().enumerate() {
             let number = if n + 1 < blocks.len() { BLOCK } else { END };
-            packed.extend(&prelude_with(edge(number), *checksum, within).bytes[10..]);
+            packed.extend(&prelude(edge(number), *checksum, within).bytes[10..]);
             all = all.rotate_left(1) ^ checksum;
         }
         packed.extend((all ^ wrong).to_be_bytes());
