@@ -43,6 +43,8 @@ use urlsift::grammar::public_suffix::SuffixList;
 use urlsift::internal::run::KernelId;
 use urlsift::report::Report;
 
+use crate::support::{fed, json, text};
+
 fn urlsift() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
     command.env("LC_ALL", "C");
@@ -51,27 +53,7 @@ fn urlsift() -> Command {
 
 /// Runs the command with `input` on its standard input.
 fn feed(args: &[&str], input: &[u8]) -> Output {
-    let mut child = urlsift()
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::thread::scope(|scope| {
-        // The command may end before it reads everything, which is no failure here.
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output().unwrap()
-    })
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap()
+    fed(urlsift().args(args), input)
 }
 
 /// A path with "/" between its directories on every system.

@@ -11,14 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
 use urlsift::internal::run::{Codec, DecodeError, DecodeErrorKind, list_inputs};
 use urlsift::internal::run::{Scanned, scan_inputs};
 use urlsift::internal::scan;
 
 use crate::reference::Rng;
 use crate::samples::gzip;
-use crate::support::{amount, exec, on_all_cores};
+use crate::support::{amount, exec, json, on_all_cores};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec")
@@ -61,10 +60,6 @@ fn error(scanned: &Scanned) -> Option<&DecodeError> {
 
 fn urlsift(args: &[&str], stdin: Stdio) -> Output {
     Command::new(env!("CARGO_BIN_EXE_urlsift")).args(args).stdin(stdin).output().unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]

@@ -13,7 +13,7 @@ use urlsift::{Cause, Component, Grammar, judge};
 use crate::support::unescape;
 
 /// The rows of a case file, with the escapes of the line decoded.
-fn rows(file: &str) -> Vec<(Vec<u8>, Vec<String>)> {
+pub(crate) fn rows(file: &str) -> Vec<(Vec<u8>, Vec<String>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance").join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with("# ")).map(|row| {

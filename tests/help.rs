@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use crate::support::fed;
 
 /// The maximum number of lines of a short help: one screen.
 const SCREEN: usize = 40;
@@ -101,22 +102,6 @@ fn has(program: &str) -> bool {
     found.is_ok_and(|status| status.success())
 }
 
-/// Runs a program with `input` on its standard input.
-fn filtered(program: &str, args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(program)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input).unwrap());
-        child.wait_with_output().unwrap()
-    })
-}
-
 #[test]
 fn manual_pages_say_what_the_help_says() {
     for name in commands().iter().map(String::as_str).chain([""]) {
@@ -130,7 +115,7 @@ fn manual_pages_say_what_the_help_says() {
             assert!(words.contains(option), "{name}: {option} is missing in the manual page");
         }
         if has("groff") {
-            let output = filtered("groff", &["-man", "-ww", "-Tutf8", "-z"], page.as_bytes());
+            let output = fed(Command::new("groff").args(["-man", "-ww", "-Tutf8", "-z"]), page.as_bytes());
             assert!(output.status.success() && output.stderr.is_empty(), "{name}: {output:?}");
         }
     }
@@ -148,7 +133,7 @@ fn completions_are_taken_by_the_shell() {
         }
         if shell == "bash" && has("bash") {
             let ask = "COMP_WORDS=(urlsift gram) COMP_CWORD=1; _urlsift urlsift gram urlsift; echo \"${COMPREPLY[@]}\"";
-            let output = filtered("bash", &["--norc"], format!("{script}\n{ask}\n").as_bytes());
+            let output = fed(Command::new("bash").arg("--norc"), format!("{script}\n{ask}\n").as_bytes());
             assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
             assert_eq!(String::from_utf8(output.stdout).unwrap(), "grammars\n");
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::samples::{gzip, samples};
-use crate::support::{columns, exec, trimmed};
+use crate::support::{columns, exec, naive_cells, trimmed};
 use proptest::prelude::*;
 use urlsift::columns::{COLUMNS, Column, Type};
 use urlsift::grammar::resolve::Base;
@@ -121,20 +121,8 @@ fn a_column_alone_is_the_column_among_others() {
 fn naive_rows(name: &str, bytes: &[u8], format: Format) -> String {
     let mut rows = String::new();
     for field in Reader::new(format).fields(bytes).flatten() {
-        let _ = write!(rows, "{name}\t{}\t{}", field.line, field.offset);
-        if field.bytes.is_empty() {
-            let _ = writeln!(rows, "\t-\t{}\t-\t-\t-", field.role);
-            continue;
-        }
-        let judgement = judge(&field.bytes);
-        let verdict = match judgement.verdict() {
-            none if none.is_empty() => "none".to_owned(),
-            some => some.to_string(),
-        };
-        let defect = judgement.defect(Grammar::Rfc3986).map_or("-".to_owned(), |defect| defect.to_string());
-        let _ = write!(rows, "\t{}\t{}\t{verdict}\t{defect}\t", field.bytes.len(), field.role);
-        escape::push(&mut rows, &field.bytes);
-        rows.push('\n');
+        let _ = write!(rows, "{name}\t{}\t{}\t", field.line, field.offset);
+        rows += &naive_cells(&field.bytes, &field.role.to_string());
     }
     rows
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::reference::Rng;
-use crate::support::{self, amount, drawn, mutated, on_all_cores, trimmed};
+use crate::support::{self, amount, drawn, mutated, on_all_cores, text, trimmed};
 use tempfile::TempDir;
 use urlsift::internal::escape;
 use urlsift::internal::run::Codec;
@@ -343,10 +343,6 @@ impl Desk {
         names.sort();
         names
     }
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
 }
 
 #[test]

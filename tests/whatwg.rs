@@ -1,15 +1,15 @@
 //! The shortcut of the WHATWG parser, which looks at scheme and host and for what the parser changes, says what the parser says.
 
-use std::path::Path;
+use std::iter;
 use std::sync::LazyLock;
-use std::{fs, iter};
 
 use urlsift::internal::PlainUrl;
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
 use urlsift::{Grammar, judge};
 
+use crate::conformance::rows;
 use crate::reference::Rng;
-use crate::support::{amount, corpus_lines, family, mutated, on_all_cores, unescape};
+use crate::support::{amount, corpus_lines, family, mutated, on_all_cores};
 
 /// Bases that change no host of a line with a known level and a scheme.
 static BASES: LazyLock<[Url; 3]> = LazyLock::new(|| {
@@ -50,10 +50,8 @@ fn check(line: &[u8]) -> bool {
 
 #[test]
 fn the_shortcut_agrees_with_the_parser_on_conformance_cases_and_corpora() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/whatwg.tsv");
-    let cases = fs::read_to_string(cases).unwrap();
-    let rows = cases.lines().filter(|line| !line.starts_with("# "));
-    let lines = rows.map(|row| unescape(row.split('\t').next().unwrap())).chain(corpus_lines());
+    let cases = rows("whatwg.tsv").into_iter().map(|(line, _)| line);
+    let lines = cases.chain(corpus_lines());
     let n_known = lines.filter(|line| check(line)).count();
     assert!(n_known > 5000, "{n_known}");
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use urlsift::internal::run::{Codec, Format, Input, KernelId, Reading};
 use urlsift::internal::run::{scan_records, scan_values};
@@ -14,9 +13,10 @@ use urlsift::tally::{Found, MAX_EXAMPLES, MAX_PARSED_LEN};
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
 use urlsift::{Grammar, Tally, judge};
 
+use crate::conformance::rows;
 use crate::reference::{self, Rng};
 use crate::scan_by_judge::lines;
-use crate::support::{amount, corpus_files, exec, exec_lines, partial, unescape, with_scanner};
+use crate::support::{amount, corpus_files, exec, exec_lines, partial, with_scanner};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -102,12 +102,11 @@ fn bases() -> [Option<Url>; 3] {
 
 /// Lines of the cases of the standard, of the rules of the grammars, and mutations of both, with all kinds of terminators.
 fn drawn(n: usize, rng: &mut Rng) -> Vec<u8> {
-    let cases = fs::read_to_string(root().join("tests/conformance/whatwg.tsv")).unwrap();
-    let cases: Vec<_> = cases.lines().filter(|case| !case.starts_with('#')).collect();
+    let cases = rows("whatwg.tsv");
     let mut list = Vec::new();
     for _ in 0..n {
         let mut line = if rng.below(2) == 0 {
-            unescape(cases[rng.below(cases.len())].split('\t').next().unwrap())
+            cases[rng.below(cases.len())].0.clone()
         } else {
             reference::draw(rng.below(5), rng, 3)
         };
@@ -120,14 +119,6 @@ fn drawn(n: usize, rng: &mut Rng) -> Vec<u8> {
         list.extend([&b"\n"[..], b"\n", b"\r\n", b"\n\n"][rng.below(4)]);
     }
     list
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
-}
-
-fn kernels() -> impl Iterator<Item = KernelId> {
-    KernelId::available()
 }
 
 /// A tally of a list in memory.
@@ -146,7 +137,7 @@ fn the_corpora_have_the_counts_of_the_parser() {
         let without = scan::scan(bytes, &scan::Options::default());
         for base in &bases()[..2] {
             let expected = count_list(bytes, base.as_ref());
-            for kernel in kernels() {
+            for kernel in KernelId::available() {
                 let tally = scanned(bytes, kernel, &options(base.as_ref()));
                 assert!(
                     of(&tally) == expected,
@@ -176,7 +167,7 @@ fn drawn_lists_have_the_counts_of_the_parser() {
             options.grammar = Grammar::ALL[rng.below(5)];
             options.lengths = rng.below(2) == 0;
             options.top.insert(TopOf::Hosts, rng.below(2));
-            for kernel in kernels() {
+            for kernel in KernelId::available() {
                 let counts = of(&scanned(&list, kernel, &options));
                 assert_eq!(counts, expected, "{turn} {kernel} {base:?}");
             }

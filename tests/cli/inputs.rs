@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::process::Stdio;
 
-use super::{feed, json, text, urlsift, with_slashes};
+use super::{fed, feed, json, text, urlsift, with_slashes};
 
 #[test]
 fn a_directory_without_files_is_an_error() {
@@ -310,17 +310,7 @@ fn folder_of(names: &[&str]) -> tempfile::TempDir {
 
 /// Runs the command in `folder`. Returns the names of the inputs that it read, its messages and its exit status.
 fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<String>, String, Option<i32>) {
-    let mut child = urlsift()
-        .args(["--format", "json"])
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = child.stdin.take().unwrap().write_all(stdin);
-    let output = child.wait_with_output().unwrap();
+    let output = fed(urlsift().args(["--format", "json"]).args(args).current_dir(folder), stdin);
     let said = text(&output.stderr).to_owned();
     if output.stdout.is_empty() {
         return (Vec::new(), said, output.status.code());

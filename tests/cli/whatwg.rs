@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use urlsift::whatwg::parse;
 
 use super::{feed, text, urlsift};
+use crate::conformance;
 use crate::support::unescape;
 
 /// What `explain` prints behind the grammars.
@@ -310,20 +309,17 @@ fn passwords_are_masked_in_the_url_of_browsers() {
 /// The answers are those of another implementation of the standard.
 #[test]
 fn columns_have_the_answers_of_the_conformance_cases() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/whatwg.tsv");
-    let cases = fs::read_to_string(path).unwrap();
-    let mut by_base = BTreeMap::<_, (Vec<u8>, Vec<[&str; 4]>)>::new();
-    for row in cases.lines().filter(|row| !row.starts_with("# ")) {
-        let fields: Vec<_> = row.split('\t').collect();
-        let [line, base, answer @ ..] = fields.as_slice() else { panic!("{row}") };
-        let (line, base) = (unescape(line), String::from_utf8(unescape(base)).unwrap());
+    let mut by_base = BTreeMap::<_, (Vec<u8>, Vec<[String; 4]>)>::new();
+    for (line, fields) in conformance::rows("whatwg.tsv") {
+        let [base, answer @ ..] = fields.as_slice() else { panic!("{fields:?}") };
+        let base = String::from_utf8(unescape(base)).unwrap();
         // No list can have these lines, nor `--base` these bases.
         let is_line = !line.is_empty() && !line.contains(&b'\n') && !line.ends_with(b"\r");
         let is_base = base == "-" || parse(base.as_bytes(), None).url().is_some();
         if is_line && is_base && !line.starts_with(b"\xef\xbb\xbf") {
             let (list, answers) = by_base.entry(base).or_default();
             list.extend([&line[..], b"\n"].concat());
-            answers.push(answer.try_into().unwrap());
+            answers.push(answer.to_vec().try_into().unwrap());
         }
     }
     let n_cases: usize = by_base.values().map(|(_, answers)| answers.len()).sum();

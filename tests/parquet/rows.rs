@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use urlsift::internal::escape::{self, Keep};
+use urlsift::internal::escape::Keep;
 use urlsift::internal::rows::{Records, Written, write_records};
 use urlsift::internal::run::{Format, Selector, Skip, list_inputs};
-use urlsift::{Grammar, judge};
 
-use crate::support::{columns, exec};
+use crate::support::{columns, exec, naive_cells};
 
 use super::{
     Found, check_kind, expected, one_column, open, page, plain_group, read, samples, with_groups, with_values,
@@ -39,19 +38,7 @@ fn naive_rows(found: &Found) -> String {
     let mut rows = String::new();
     for (row, offset, bytes) in &found.values {
         write!(rows, "{row}\t{offset}\t").unwrap();
-        if bytes.is_empty() {
-            rows.push_str("-\turl\t-\t-\t-\n");
-            continue;
-        }
-        let judgement = judge(bytes);
-        let verdict = match judgement.verdict() {
-            none if none.is_empty() => "none".to_owned(),
-            some => some.to_string(),
-        };
-        let defect = judgement.defect(Grammar::Rfc3986).map_or("-".to_owned(), |defect| defect.to_string());
-        write!(rows, "{}\turl\t{verdict}\t{defect}\t", bytes.len()).unwrap();
-        escape::push(&mut rows, bytes);
-        rows.push('\n');
+        rows += &naive_cells(bytes, "url");
     }
     rows
 }

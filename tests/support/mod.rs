@@ -8,16 +8,21 @@
 pub(crate) mod references;
 
 use std::collections::HashSet;
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::{fs, thread};
+use std::{fs, str, thread};
 
+use serde_json::Value;
 use urlsift::columns::{COLUMNS, Column};
+use urlsift::internal::escape;
 use urlsift::internal::run::{ExecOptions, Input, KernelId, Part, Reading, scan_parts};
 use urlsift::internal::scan::{Options, Scanner, Scanners};
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::tally::{DistinctOf, TopOf};
+use urlsift::{Grammar, judge};
 
 use crate::reference::{self, Rng};
 
@@ -31,6 +36,42 @@ pub(crate) fn amount(short: u64, long: u64) -> u64 {
         Ok(other) => panic!("URLSIFT_TESTS={other}: the only mode is long"),
         Err(_) => short,
     }
+}
+
+/// Runs a command with `input` on its standard input.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    thread::scope(|scope| {
+        // The command may end before it reads everything, which is no failure here.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+pub(crate) fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The cells length, role, verdict, defect and text of a field, and the end of its row.
+pub(crate) fn naive_cells(bytes: &[u8], role: &str) -> String {
+    if bytes.is_empty() {
+        return format!("-\t{role}\t-\t-\t-\n");
+    }
+    let judgement = judge(bytes);
+    let verdict = match judgement.verdict() {
+        none if none.is_empty() => "none".to_owned(),
+        some => some.to_string(),
+    };
+    let defect = judgement.defect(Grammar::Rfc3986).map_or("-".to_owned(), |defect| defect.to_string());
+    let mut cells = format!("{}\t{role}\t{verdict}\t{defect}\t", bytes.len());
+    escape::push(&mut cells, bytes);
+    cells + "\n"
 }
 
 /// Does some work with a scanner by `kernel`. What it has learned of earlier lines must not matter.
