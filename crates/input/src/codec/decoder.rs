@@ -265,6 +265,28 @@ impl Read for Decoder<'_> {
     }
 }
 
+/// The decoded bytes, the error, and how many compressed bytes were used.
+#[cfg(test)]
+pub(super) type Decoded = (Vec<u8>, Option<String>, u64);
+
+/// Decodes everything, as many bytes at a time as fit `room`.
+#[cfg(test)]
+pub(super) fn decoded(source: impl Source, codec: Codec, room: usize) -> Decoded {
+    let mut decoder = Decoder::new(source, codec, None).unwrap();
+    let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
+    let error = loop {
+        match decoder.read(&mut buffer) {
+            Ok(0) => break None,
+            Ok(n) => all.extend(&buffer[..n]),
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    if let Some(error) = &error {
+        assert_eq!(decoder.read(&mut buffer).unwrap_err().to_string(), *error, "it stays so");
+    }
+    (all, error, decoder.meter().bytes())
+}
+
 #[cfg(all(test, feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz"))]
 mod tests {
     use super::super::source::Buffered;
@@ -279,22 +301,8 @@ mod tests {
         (Codec::Xz, include_bytes!("samples/streams.xz")),
     ];
 
-    /// The decoded bytes, the error, and how many compressed bytes were used.
-    fn decoded(packed: &[u8], codec: Codec, step: usize, room: usize) -> (Vec<u8>, Option<String>, u64) {
-        let mut decoder = Decoder::new(Buffered::new(Slow(packed, step)), codec, None).unwrap();
-        let mut all = Vec::new();
-        let mut buffer = vec![0; room];
-        let error = loop {
-            match decoder.read(&mut buffer) {
-                Ok(0) => break None,
-                Ok(n) => all.extend(&buffer[..n]),
-                Err(error) => break Some(error.to_string()),
-            }
-        };
-        if let Some(error) = &error {
-            assert_eq!(decoder.read(&mut buffer).unwrap_err().to_string(), *error, "it stays so");
-        }
-        (all, error, decoder.meter().bytes())
+    fn decoded(packed: &[u8], codec: Codec, step: usize, room: usize) -> Decoded {
+        super::decoded(Buffered::new(Slow(packed, step)), codec, room)
     }
 
     #[test]

@@ -371,8 +371,9 @@ mod tests {
     use flate2::write::GzEncoder;
     use proptest::prelude::*;
 
+    use super::super::Codec;
+    use super::super::decoder::decoded;
     use super::super::source::Buffered;
-    use super::super::{Codec, Decoder};
     use super::*;
     use crate::slow_source::slow_and_failing;
     use crate::workers::with_workers;
@@ -381,19 +382,6 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
-    }
-
-    /// The decoded bytes, the error, and how many compressed bytes were used.
-    fn decoded(source: impl Source, room: usize) -> (Vec<u8>, Option<String>, u64) {
-        let mut decoder = Decoder::new(source, Codec::Gzip, None).unwrap();
-        let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
-        loop {
-            match decoder.read(&mut buffer) {
-                Ok(0) => return (all, None, decoder.meter().bytes()),
-                Ok(n) => all.extend(&buffer[..n]),
-                Err(error) => return (all, Some(error.to_string()), decoder.meter().bytes()),
-            }
-        }
     }
 
     /// A part of a file: members of all sizes, nested members, padding, and bytes that are no member.
@@ -437,11 +425,11 @@ mod tests {
             }
             let sizes = Sizes { block, behind, guess, ahead };
             let found = with_workers(threads, |workers, _| {
-                decoded(Blocks::new(slow_and_failing(&bytes, step, fails), Some(workers), sizes), 777)
+                decoded(Blocks::new(slow_and_failing(&bytes, step, fails), Some(workers), sizes), Codec::Gzip, 777)
             });
-            let alone = decoded(Blocks::new(slow_and_failing(&bytes, step, fails), None, sizes), 777);
+            let alone = decoded(Blocks::new(slow_and_failing(&bytes, step, fails), None, sizes), Codec::Gzip, 777);
             prop_assert!(found == alone, "guesses change something");
-            let by_steps = decoded(Buffered::new(slow_and_failing(&bytes, step, fails)), 1000);
+            let by_steps = decoded(Buffered::new(slow_and_failing(&bytes, step, fails)), Codec::Gzip, 1000);
             if let Some(error) = by_steps.1.as_ref().filter(|_| spoiled.is_some() && found.2 > by_steps.2) {
                 // The flipped bit may leave the output and its checksum unchanged. zlib refuses some of these members.
                 prop_assert!(error.contains("no compressed data can be so"), "{}", error);

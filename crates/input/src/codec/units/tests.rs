@@ -4,41 +4,26 @@ use liblzma::stream::{Action, Check, Filters, LzmaOptions, Stream};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::super::bzip2_prelude::prelude;
-use super::super::bzip2_prelude::{BLOCK, END, Edge};
+use super::super::bzip2_prelude::{BLOCK, END, Edge, prelude};
+use super::super::decoder::{Decoded, decoded};
 use super::super::source::Buffered;
 use super::super::{Decoder, walk};
 use super::*;
 use crate::slow_source::slow_and_failing;
 use crate::workers::with_workers;
 
-/// The decoded bytes, the error, and how many compressed bytes were used.
-type Found = (Vec<u8>, Option<String>, u64);
-
-fn decoded(source: impl Source, codec: Codec, room: usize) -> Found {
-    let mut decoder = Decoder::new(source, codec, None).unwrap();
-    let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
-    loop {
-        match decoder.read(&mut buffer) {
-            Ok(0) => return (all, None, decoder.meter().bytes()),
-            Ok(n) => all.extend(&buffer[..n]),
-            Err(error) => return (all, Some(error.to_string()), decoder.meter().bytes()),
-        }
-    }
-}
-
-/// The same without units.
-fn alone(packed: &[u8], codec: Codec) -> Found {
+/// What is decoded without units.
+fn alone(packed: &[u8], codec: Codec) -> Decoded {
     decoded(Buffered::new(packed), codec, 1 << 16)
 }
 
 /// The same with units. No reads but those that the decoder needs return at once if `is_slow` is set.
-fn ahead(source: impl Read + Send, codec: Codec, workers: JobSender, sizes: Sizes, is_slow: bool) -> Found {
+fn ahead(source: impl Read + Send, codec: Codec, workers: JobSender, sizes: Sizes, is_slow: bool) -> Decoded {
     decoded(units(source, codec, workers, sizes, is_slow), codec, 777)
 }
 
 /// The same if all requested jobs are done before the decoder goes on.
-fn all_ahead(source: impl Read + Send, codec: Codec, sizes: Sizes) -> Found {
+fn all_ahead(source: impl Read + Send, codec: Codec, sizes: Sizes) -> Decoded {
     with_workers(0, |workers, _| {
         // Such a pool has no threads, and yet memory for work ahead.
         decoded(AllDone(units(source, codec, workers, sizes, false)), codec, 777)
