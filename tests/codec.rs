@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use urlsift::internal::run::{Codec, DecodeError, DecodeErrorKind, list_inputs};
-use urlsift::internal::run::{Scanned, scan_inputs};
+use urlsift::internal::run::{Codec, DecodeError, DecodeErrorKind, Scanned, list_inputs, scan_inputs};
 use urlsift::internal::scan;
 
 use crate::reference::Rng;

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use crate::samples::{gzip, samples};
 use crate::support::{self, amount, everything};
-use urlsift::internal::run::KernelId;
-use urlsift::internal::run::list_inputs;
-use urlsift::internal::run::{BadCause, BadRecord, Codec, Format, Role};
-use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
+use urlsift::internal::run::{
+    BadCause, BadRecord, Codec, ExecOptions, Format, KernelId, Reading, Role, Scanned, list_inputs,
+    scan_records,
+};
 use urlsift::internal::scan::Options;
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::tally::TopOf;
-use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally};
+use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally, TopOf};
 use urlsift::{Grammar, judge};
 
 fn exec(threads: usize, shard_len: usize, mmap: bool) -> ExecOptions {

@@ -15,10 +15,9 @@ use crate::support::{amount, everything, exec};
 use proptest::prelude::*;
 use urlsift::internal::escape;
 use urlsift::internal::parquet::{MAX_LEN, Table, TableError, TableErrorKind};
-use urlsift::internal::run::KernelId;
-use urlsift::internal::run::list_inputs;
-use urlsift::internal::run::{Counts, Format, Selector, Skip};
-use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
+use urlsift::internal::run::{
+    Counts, ExecOptions, Format, KernelId, Reading, Scanned, Selector, Skip, list_inputs, scan_records,
+};
 use urlsift::internal::scan::Options;
 use urlsift::tally::FoundDefect;
 use urlsift::{Grammar, judge};

@@ -1,20 +1,17 @@
 //! Parts of a corpus, scanned separately and merged. The report must be the same for any cut, order and grouping. No line
 //! may be counted twice, and no loss may go unnoticed.
 
-use std::fs;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
 use crate::reference::Rng;
 use crate::support::{corpus_files, everything, exec, written};
 use tempfile::TempDir;
 use urlsift::inputs::Object;
 use urlsift::internal::plan::{Split, plan};
-use urlsift::internal::run::Format;
-use urlsift::internal::run::{Codec, Input, list_inputs};
-use urlsift::internal::run::{Part, Reading, scan_parts, scan_records};
+use urlsift::internal::run::{Codec, Format, Input, Part, Reading, list_inputs, scan_parts, scan_records};
 use urlsift::internal::scan;
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings, cut};
 use urlsift::report::Report;

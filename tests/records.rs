@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::support::corpus_files;
 use proptest::prelude::*;
-use urlsift::internal::escape;
 use urlsift::internal::run::{BadCause, BadRecord, Counts, Format, Role, Skip};
-use urlsift::internal::{Field, Reader};
+use urlsift::internal::{Field, Reader, escape};
 
 type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
 

@@ -14,11 +14,10 @@ use proptest::prelude::*;
 use urlsift::columns::{COLUMNS, Column, Type};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::{self, Keep};
-use urlsift::internal::rows;
 use urlsift::internal::rows::{Form as RowForm, Written, write_records};
 use urlsift::internal::run::{BadRecord, ExecOptions, Format, Input, Reading, list_inputs};
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
-use urlsift::internal::{Field, MAX_RECORD_LEN, Reader};
+use urlsift::internal::{Field, MAX_RECORD_LEN, Reader, rows};
 use urlsift::{Grammar, judge};
 
 /// A directory with input files.

@@ -8,15 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{self, amount, corpus_files, exec_lines, with_scanner};
 use proptest::prelude::*;
-use urlsift::internal::run::KernelId;
-use urlsift::internal::run::list_inputs;
-use urlsift::internal::run::scan_memory;
-use urlsift::internal::run::{Codec, Input};
-use urlsift::internal::run::{ExecOptions, scan_inputs};
-use urlsift::internal::scan;
-use urlsift::internal::scan::Place;
-use urlsift::internal::scan::scan_part;
-use urlsift::internal::scan_into;
+use urlsift::internal::run::{Codec, ExecOptions, Input, KernelId, list_inputs, scan_inputs, scan_memory};
+use urlsift::internal::scan::{Place, scan_part};
+use urlsift::internal::{scan, scan_into};
 use urlsift::tally::{FoundDefect, MAX_SCHEMES};
 use urlsift::{Grammar, Tally};
 

@@ -13,10 +13,7 @@ use crate::reference::Rng;
 use crate::support::{self, amount, drawn, mutated, on_all_cores, text, trimmed};
 use tempfile::TempDir;
 use urlsift::internal::escape;
-use urlsift::internal::run::Codec;
-use urlsift::internal::run::ExecOptions;
-use urlsift::internal::run::KernelId;
-use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{Codec, ExecOptions, KernelId, list_inputs};
 use urlsift::internal::split::{Blank, Form, Options, split_inputs};
 use urlsift::{Grammar, Verdict, judge};
 

@@ -1,16 +1,12 @@
 //! A watch: its counts, and stopped scans, which must count the beginning of each input correctly.
 
-use std::fs;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
-use urlsift::internal::Reader;
-use urlsift::internal::run;
-use urlsift::internal::run::Format;
-use urlsift::internal::run::Watch;
-use urlsift::internal::run::list_inputs;
-use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
-use urlsift::internal::scan;
+use urlsift::internal::run::{
+    ExecOptions, Format, Reading, Scanned, Watch, list_inputs, scan_inputs, scan_records,
+};
+use urlsift::internal::{Reader, run, scan};
 
 use crate::samples::gzip;
 use crate::support::{self, amount};

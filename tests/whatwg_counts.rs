@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use urlsift::internal::run::{Codec, Format, Input, KernelId, Reading};
-use urlsift::internal::run::{scan_records, scan_values};
+use urlsift::internal::run::{Codec, Format, Input, KernelId, Reading, scan_records, scan_values};
 use urlsift::internal::scan::{self, Place, WhatwgWanted};
 use urlsift::internal::scan_into;
 use urlsift::report::Report;
-use urlsift::tally::TopOf;
-use urlsift::tally::{Found, MAX_EXAMPLES, MAX_PARSED_LEN};
+use urlsift::tally::{Found, MAX_EXAMPLES, MAX_PARSED_LEN, TopOf};
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
 use urlsift::{Grammar, Tally, judge};
 

@@ -9,18 +9,16 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
-use urlsift::columns::Scanners;
-use urlsift::columns::{COLUMNS, Column as JudgedColumn, Need, Origin};
+use urlsift::columns::{COLUMNS, Column as JudgedColumn, Need, Origin, Scanners};
 use urlsift::grammar::resolve::Base;
 use urlsift::inputs::Values;
 use urlsift::{Advisory, Grammar, Judgement as Judged, KernelId, Scan, Verdict, judge as judge_bytes};
 
-use crate::base_url;
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::columns::Form;
 use crate::judged_columns::{Bases, Piece};
 use crate::source::{Batch, Rows, Source};
-use crate::unknown;
+use crate::{base_url, unknown};
 
 /// Why one grammar refuses a value.
 ///

@@ -1,8 +1,7 @@
 //! Judged values: the cells of some rows, and of all.
 
 use urlsift::Grammar;
-use urlsift::columns::Scanner;
-use urlsift::columns::{Batch, Cells, Column, Need, Origin};
+use urlsift::columns::{Batch, Cells, Column, Need, Origin, Scanner};
 use urlsift::grammar::resolve::Base;
 use urlsift::inputs::Values;
 use urlsift::whatwg::parse;

@@ -1,10 +1,9 @@
 //! Scans files on several threads. This module decides how each file is read, and which threads work on it.
 
-use std::io;
-use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{io, mem};
 
 use super::count_chunk::Counter;
 #[cfg(feature = "parquet")]

@@ -18,10 +18,9 @@ pub(crate) mod parquet;
 pub(crate) mod builder;
 
 use std::io::{self, Read};
-use std::mem;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{mem, thread};
 
 use serde::{Deserialize, Serialize};
 

@@ -4,12 +4,10 @@
 //! This module knows chunks and their buffers. It does not know what is made of them.
 
 use std::fmt::Display;
-use std::io;
-use std::mem;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
+use std::{io, mem, thread};
 
 use memchr::memchr_iter;
 

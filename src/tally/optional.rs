@@ -18,21 +18,19 @@ use urlsift_engine::Run;
 use urlsift_engine::lines::places;
 use urlsift_engine::place::Place;
 use urlsift_engine::plain_hosts::PlainHostsInTurn;
-use urlsift_grammar::Grammar;
-use urlsift_grammar::at_once;
 use urlsift_grammar::escape::MASK;
 use urlsift_grammar::host::compared;
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
-use urlsift_grammar::named;
 use urlsift_grammar::password::secrets_of;
 use urlsift_grammar::plain_host::PlainHost;
 use urlsift_grammar::public_suffix::{SuffixStarts, UsedList};
 use urlsift_grammar::uri_parts::{Host, beginning, host};
 use urlsift_grammar::whatwg::plain::PlainUrl;
 use urlsift_grammar::whatwg::{Url, parse};
+use urlsift_grammar::{Grammar, at_once, named};
 
 named! {
     /// Names whose most frequent ones can be listed. All but schemes are those of lines that some grammar accepts.

@@ -2,10 +2,9 @@
 
 #![allow(unsafe_code, reason = "a signal is sent by number")]
 
-use std::fs;
 use std::process::{Command, Output, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use tempfile::TempDir;
 

@@ -1,9 +1,8 @@
 //! XML.
 
 use roxmltree::{Document, NodeType, ParsingOptions};
-use urlsift::internal::MAX_RECORD_LEN;
-use urlsift::internal::Reader;
 use urlsift::internal::run::{Format, Role, Skip};
+use urlsift::internal::{MAX_RECORD_LEN, Reader};
 
 use super::{check, check_long, describe, drawn, found};
 use crate::reference::Rng;

@@ -13,7 +13,8 @@ use std::net::Ipv4Addr;
 
 use urlsift::grammar::host::compared;
 use urlsift::grammar::host_problems::HostProblems;
-use urlsift::grammar::keys::{canonical::canonical, surt::surt};
+use urlsift::grammar::keys::canonical::canonical;
+use urlsift::grammar::keys::surt::surt;
 use urlsift::grammar::public_suffix::SuffixList;
 use urlsift::grammar::uri_parts;
 use urlsift::tally::{

@@ -46,10 +46,9 @@ mod bitstreams;
 pub mod lanes;
 
 use std::cell::Cell;
-use std::fmt;
-use std::iter;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, iter};
 
 use memchr::{memchr, memchr_iter};
 
@@ -58,8 +57,7 @@ use crate::lanes::{Findings, LaneReader, List, ListedLine, STRIPE_LEN};
 use crate::line_automaton::{Outcome, SchemeOf};
 use crate::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME, is_long};
 use crate::lines::{cut, last_end, trim_terminator};
-use crate::place::Extent;
-use crate::place::Place;
+use crate::place::{Extent, Place};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::Neon;
 #[cfg(target_arch = "x86_64")]

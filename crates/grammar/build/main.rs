@@ -31,8 +31,9 @@ mod labels;
 mod suffix_table;
 
 use std::fmt::{Display, Write};
+use std::path::Path;
 use std::process::Command;
-use std::{env, fs, path::Path};
+use std::{env, fs};
 
 use automaton::{Classes, Dfa, Nfa, State};
 use rule::Name;

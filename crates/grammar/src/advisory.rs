@@ -5,8 +5,9 @@
 
 use std::fmt;
 
+use crate::named;
+use crate::named_enum::write_list;
 use crate::scheme::{GOPHER, KNOWN};
-use crate::{named, named_enum::write_list};
 
 named! {
     /// Something worth knowing about a line that at least one grammar accepts. It never changes a verdict.

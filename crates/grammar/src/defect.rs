@@ -6,12 +6,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::Grammar;
 use crate::automaton::{Rule, Tracker, has_character, top_rule};
 use crate::component::Component;
-use crate::named;
 use crate::scheme::scheme_len;
 use crate::uri_parts::{beginning, split};
+use crate::{Grammar, named};
 
 named! {
     /// Why a grammar refuses a line at its defect.

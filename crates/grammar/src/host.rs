@@ -4,10 +4,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::at_once;
 use crate::hex::hex_byte;
-use crate::named;
 use crate::whatwg::{domain_to_ascii, is_forbidden_in_domain, is_number, percent_decode};
+use crate::{at_once, named};
 
 named! {
     /// What a host is by RFC 3986, section 3.2.2.

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use crate::host::{HostKind, is_address};
 use crate::host_set::HostSet;
+use crate::named;
+use crate::named_enum::write_list;
 use crate::public_suffix::SuffixList;
-use crate::{named, named_enum::write_list};
 
 named! {
     /// What is noteworthy about a host for the Domain Name System. It never depends on a URL grammar.

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use crate::host::{is_numeric, to_ascii};
 use crate::labels::{Tail, Tails, has_empty_label, hash_of_last, last_dot, word_before};
 use crate::suffix_table::{
-    EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, SuffixListError, Table, WILDCARD,
+    EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, SuffixListError, Table, WILDCARD, flags, key, place,
 };
-use crate::suffix_table::{flags, key, place};
 
 #[allow(clippy::unreadable_literal, reason = "nobody reads the table")]
 mod list {

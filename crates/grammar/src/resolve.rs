@@ -19,11 +19,10 @@ use std::fmt;
 
 use memchr::{memchr, memrchr};
 
-use crate::Grammar;
 use crate::defect::Defect;
-use crate::escape;
 use crate::judge::{Kind, judge};
 use crate::uri_parts::{Parts, split};
+use crate::{Grammar, escape};
 
 /// A base URI, against which references are resolved (RFC 3986, section 5.1).
 ///

@@ -45,8 +45,7 @@ mod unnamed;
 pub use advice::Advice;
 pub use byte_range::Span;
 pub use chunks::{Chunk, ChunkBytes, Chunks, ShardBytes, Sizes, Supply};
-pub use codec::{Codec, DecodeError, DecodeErrorKind};
-pub use codec::{Coding, End, Meter, Unpacked};
+pub use codec::{Codec, Coding, DecodeError, DecodeErrorKind, End, Meter, Unpacked};
 pub use directory::Walk;
 pub use file_list::Separator;
 pub use foreign::Foreign;
@@ -55,8 +54,7 @@ pub use object::{Object, Seekable};
 #[cfg(feature = "cli")]
 pub use pipe::enlarge_pipe;
 pub use progress_reader::ProgressReader;
-pub use source::Input;
-pub use source::Opened;
+pub use source::{Input, Opened};
 #[cfg(feature = "cli")]
 pub use unnamed::{name_file, unnamed_file};
 

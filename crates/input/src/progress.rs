@@ -1,10 +1,9 @@
 //! The progress of a scan, and the means to stop it from outside. This file knows no terminal and no signal.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{fmt, io};
 
 /// Reports the progress of a scan, and stops it. Clones share one state, and any thread may use them.
 ///

@@ -4,12 +4,11 @@
 //! slice to another process.
 
 use std::collections::VecDeque;
-use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{iter, thread};
 
 /// A unit of work.
 pub type Job<'a> = Box<dyn FnOnce() + Send + 'a>;

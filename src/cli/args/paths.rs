@@ -9,8 +9,7 @@ use clap::Args;
 use urlsift_input::{Codec, Input, Separator, Walk};
 
 use crate::cli::args::directory;
-use crate::cli::suggest;
-use crate::cli::{input_path, more, warn};
+use crate::cli::{input_path, more, suggest, warn};
 
 /// The paths of inputs.
 #[derive(Args)]

@@ -5,9 +5,8 @@ use std::io;
 use clap::Args;
 use clap_complete::{Shell, generate};
 
-use crate::cli::End;
-use crate::cli::help;
 use crate::cli::output_file::Output;
+use crate::cli::{End, help};
 
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {

@@ -6,9 +6,8 @@ use clap::Args;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::cli::End;
-use crate::cli::help;
 use crate::cli::output_file::Output;
+use crate::cli::{End, help};
 
 #[derive(Args)]
 pub(crate) struct ManArgs {

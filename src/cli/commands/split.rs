@@ -9,8 +9,7 @@ use crate::run::{ExecOptions, Failure};
 use crate::split::{Blank, Form, Options, Split, split_inputs};
 use clap::{Args, ValueEnum};
 use urlsift_engine::simd::KernelId;
-use urlsift_grammar::Grammar;
-use urlsift_grammar::Verdict;
+use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::{Codec, Input};
 
 use crate::cli::args::filter::FilterArgs;

@@ -2,13 +2,12 @@
 
 use memchr::{memchr, memchr2_iter};
 
-use crate::Grammar;
-use crate::at_once;
 use crate::automaton::State;
 use crate::hex::hex_byte;
 use crate::plain_host::Kept;
 use crate::resolve::finish_path;
 use crate::uri_parts::{Host, host, scheme_end, split};
+use crate::{Grammar, at_once};
 
 /// The canonical form of `line`; `None` if RFC 3986 refuses `line`.
 ///

@@ -3,8 +3,7 @@
 //! It names the codec, the kind of error and the place.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use super::Codec;
 

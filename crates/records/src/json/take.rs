@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use super::pipelines::{self, KEYS, Known, PIPELINES, Pipeline};
 use super::{After, Broken, Meaning, Path, Text, Token, Wanted};
-use crate::container;
 use crate::quoted::{Quoted, target};
-use crate::{BadCause, Miss, Outcome, Part, Parts, Role};
+use crate::{BadCause, Miss, Outcome, Part, Parts, Role, container};
 
 /// The target of a request line, which begins with a method and a blank.
 fn requested(line: Part<'_>) -> Result<Part<'_>, Miss> {

@@ -1,8 +1,7 @@
 //! The error of a Parquet file that cannot be read, or not to its end.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// Why a Parquet file could not be read to its end. If an input fails for this reason, its [`io::Error`] contains it.
 #[derive(Debug)]

@@ -22,10 +22,9 @@ mod rows;
 mod thrift;
 mod unpack;
 
-use std::fmt;
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::{fmt, io};
 
 pub use batch::{Batch, MAX_LEN, Progress};
 pub use error::{TableError, TableErrorKind};

@@ -5,11 +5,9 @@ mod sample;
 mod trial;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
-use std::mem;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
+use std::{fs, io, mem};
 
 use crate::report::grouped;
 use crate::rows::Column;

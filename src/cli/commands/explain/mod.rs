@@ -9,15 +9,12 @@ use clap::Args;
 use unicode_width::UnicodeWidthStr;
 use urlsift_engine::Scanner;
 use urlsift_engine::simd::KernelId;
-use urlsift_grammar::Grammar;
 use urlsift_grammar::component::Component;
-use urlsift_grammar::defect::Cause;
-use urlsift_grammar::defect::Defect;
+use urlsift_grammar::defect::{Cause, Defect};
 use urlsift_grammar::escape::{self, Keep};
-use urlsift_grammar::judge::Judgement;
-use urlsift_grammar::judge::judge;
+use urlsift_grammar::judge::{Judgement, judge};
 use urlsift_grammar::public_suffix::UsedList;
-use urlsift_grammar::uri_parts;
+use urlsift_grammar::{Grammar, uri_parts};
 
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
