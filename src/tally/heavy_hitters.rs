@@ -57,6 +57,10 @@ impl TryFrom<Written> for Counts {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
+        // A line with a name has at least two bytes.
+        if written.lines.len() as u64 > CHUNK_LEN / 2 {
+            return Err("more names than a chunk has lines".to_owned());
+        }
         let mut counts = Self { missing: written.missing, ..Self::default() };
         for (name, lines) in written.lines {
             let bytes = latin1::bytes_of(&name).filter(|bytes| bytes.len() <= MAX_NAME_LEN);

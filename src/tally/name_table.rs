@@ -15,8 +15,8 @@ pub(super) struct NameTable {
     /// The names, one behind the other, each behind its length.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// The number of an entry from 1, with its hash in the upper half, or 0. A power of two of them, and at least two for each entry.
-    slots: Vec<u64>,
+    /// The number of an entry from 1, behind the first bits of its hash, or 0. A power of two of them, and at least two for each entry.
+    slots: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +95,7 @@ impl NameTable {
                 *start = self.entries.get(index_of(*slot)).map_or(0, |entry| entry.start);
             }
             for (&(slot, start), &named) in found.iter().zip(together) {
-                if slot >> 32 == u64::from(named.hash) && slot != 0 && self.name(start) == named.name {
+                if is_like(slot, named.hash) && self.name(start) == named.name {
                     self.entries[index_of(slot)].lines += named.lines;
                 } else {
                     self.add(named);
@@ -116,9 +116,7 @@ impl NameTable {
         let mut at = hash as usize & mask;
         loop {
             let slot = self.slots[at];
-            if slot == 0
-                || slot >> 32 == u64::from(hash) && self.name(self.entries[index_of(slot)].start) == name
-            {
+            if slot == 0 || is_like(slot, hash) && self.name(self.entries[index_of(slot)].start) == name {
                 return Some(at);
             }
             at = (at + 1) & mask;
@@ -166,16 +164,25 @@ fn hash_of(name: &[u8]) -> u32 {
     (hash ^ hash >> 32) as u32
 }
 
+/// How many bits of a slot are the number of an entry.
+const NUMBER_BITS: u32 = 24;
+
 /// The slot of an entry, by its number from 1.
-fn slot_of(number: usize, hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(u32::try_from(number).expect("fewer names than 2^32"))
+fn slot_of(number: usize, hash: u32) -> u32 {
+    let number = u32::try_from(number).ok().filter(|number| number >> NUMBER_BITS == 0);
+    hash >> NUMBER_BITS << NUMBER_BITS | number.expect("fewer names than 2^24")
+}
+
+/// Whether a slot has an entry whose hash begins like this one.
+#[inline]
+fn is_like(slot: u32, hash: u32) -> bool {
+    (slot ^ hash) >> NUMBER_BITS == 0 && slot != 0
 }
 
 /// The index of the entry of a slot. A free slot has none.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the upper half is no part of the number")]
-fn index_of(slot: u64) -> usize {
-    (slot as u32 as usize).wrapping_sub(1)
+fn index_of(slot: u32) -> usize {
+    (slot as usize & ((1 << NUMBER_BITS) - 1)).wrapping_sub(1)
 }
 
 /// Two tables are equal if their names have the same lines.
