@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::report::grouped;
+use crate::report::{grouped, plural};
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use urlsift_input::Input;
 use urlsift_input::progress::Watch;
@@ -53,8 +53,8 @@ pub(crate) fn speed(elapsed: Duration, n_lines: u64, n_bytes: u64) -> String {
         reason = "rounded to be shown"
     )]
     let per_second = DecimalBytes((n_bytes as f64 / seconds.max(1e-9)) as u64);
-    let lines = if n_lines == 1 { "line" } else { "lines" };
-    format!("{} {lines}, {} in {seconds:.2} s ({per_second}/s)", grouped(n_lines), DecimalBytes(n_bytes))
+    let lines = plural(n_lines, "line", "lines");
+    format!("{lines}, {} in {seconds:.2} s ({per_second}/s)", DecimalBytes(n_bytes))
 }
 
 /// Waits for `pause`. Returns whether the work is still running.

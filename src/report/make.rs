@@ -11,11 +11,11 @@ use super::{
 use crate::run::{Scanned, ScannedPaths};
 use crate::scan::Options;
 use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally, WhatwgCounts};
-use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::Rule;
 use urlsift_grammar::escape::printable;
 use urlsift_grammar::password::shown_sentence;
 use urlsift_grammar::scheme::{KNOWN, Standing};
+use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::Input;
 
 impl Report {
@@ -61,11 +61,7 @@ impl Report {
                 bytes: tally.bytes(),
                 blank: tally.blank,
                 judged: lines,
-                accepted_by_any: judged
-                    .sets()
-                    .filter(|(set, _)| !set.is_empty())
-                    .map(|(_, lines)| lines)
-                    .sum(),
+                accepted_by_any: lines - judged.of(Verdict::default()),
                 cr: tally.cr,
                 byte_order_marks: tally.boms,
             },
@@ -290,7 +286,7 @@ fn rule_text(rule: Rule, grammar: Grammar) -> RuleText {
     }
 }
 
-pub(super) fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
+fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
     let mut example = example.clone();
     if !show_secrets {
         example.forget_secrets();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::make::{count, example_line, lines_of};
+use super::make::{count, lines_of};
 use super::{Count, ExampleLine, GrammarCount};
 use crate::scan::WhatwgWanted;
 use crate::tally::WhatwgCounts;
@@ -78,7 +78,7 @@ impl WhatwgCount {
         let errors = counts.errors().into_iter().map(|(name, found)| ErrorCount {
             name,
             lines: found.lines,
-            examples: found.examples.iter().map(|example| example_line(example, show_secrets)).collect(),
+            examples: lines_of(&found.examples, show_secrets),
         });
         let differ = counts.hosts_differ();
         Self {

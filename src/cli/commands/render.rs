@@ -1,5 +1,6 @@
 //! `urlsift render REPORT`: writes an existing report in another format, without scanning.
 
+use std::fmt::Display;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
         }
         None => Path::new("-"),
     };
-    let named = |kind, cause: &dyn std::error::Error| {
+    let named = |kind, cause: &dyn Display| {
         let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
         io::Error::new(kind, format!("{name}: {cause}"))
     };
@@ -42,21 +43,17 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let json = json_in_page(text).unwrap_or(text);
     if memmem::find(json, br#""schema":"urlsift.partial/"#).is_some() {
-        let error = io::Error::other("a partial report; urlsift merge makes a report of it");
-        return Err(named(io::ErrorKind::InvalidData, &error));
+        let cause = "a partial report; urlsift merge makes a report of it";
+        return Err(named(io::ErrorKind::InvalidData, &cause));
     }
     if !matches!(json.trim_ascii_start().first(), Some(b'{' | b'<')) {
-        let error = io::Error::other(
-            "not a report; urlsift render reads what --format json or html writes, and \"urlsift FILE\" reports on a list",
-        );
-        return Err(named(io::ErrorKind::InvalidData, &error));
+        let cause = "not a report; urlsift render reads what --format json or html writes, and \"urlsift FILE\" reports on a list";
+        return Err(named(io::ErrorKind::InvalidData, &cause));
     }
     if json.starts_with(b"<") {
-        let error = io::Error::other(
-            "a page that does not hold its report, because that is too long or the page was cut; render the report that --format \
-             json writes",
-        );
-        return Err(named(io::ErrorKind::InvalidData, &error));
+        let cause = "a page that does not hold its report, because that is too long or the page was cut; render the report that --format \
+                     json writes";
+        return Err(named(io::ErrorKind::InvalidData, &cause));
     }
     // Read the report before opening the output, because a report may replace itself.
     let report = Report::from_json(json).map_err(|error| named(io::ErrorKind::InvalidData, &error))?;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use crate::report::grouped;
+use crate::report::{grouped, plural};
 use crate::run::{ExecOptions, Failure};
 use crate::split::{Blank, Form, Options, Split, split_inputs};
 use clap::{Args, ValueEnum};
@@ -301,14 +301,13 @@ fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[In
 
 /// A sentence on how many lines or records went to which output.
 fn summary(split: &Split, options: &Options) -> String {
-    let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
     let [one, many] = if split.records.is_empty() { ["line", "lines"] } else { ["record", "records"] };
     let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
     let mut parts = if grammars.is_empty() {
-        vec![format!("{} written", n(split.accepted, one, many))]
+        vec![format!("{} written", plural(split.accepted, one, many))]
     } else {
         vec![
-            format!("{} accepted by {}", n(split.accepted, one, many), grammars.join(" and ")),
+            format!("{} accepted by {}", plural(split.accepted, one, many), grammars.join(" and ")),
             format!(", {} refused", grouped(split.refused)),
         ]
     };
@@ -328,13 +327,19 @@ fn summary(split: &Split, options: &Options) -> String {
             Form::Tsv => "written with the accepted",
             Form::Lines => "on both sides",
         };
-        parts.push(format!(", {} ({place})", n(split.remarks, "header or comment", "headers and comments")));
+        parts.push(format!(
+            ", {} ({place})",
+            plural(split.remarks, "header or comment", "headers and comments")
+        ));
     }
     if split.boms > 0 {
-        parts.push(format!("; {} left out", n(split.boms, "byte order mark", "byte order marks")));
+        parts.push(format!("; {} left out", plural(split.boms, "byte order mark", "byte order marks")));
     }
     if !split.failures.is_empty() {
-        parts.push(format!("; {} not read to the end", n(split.failures.len() as u64, "input", "inputs")));
+        parts.push(format!(
+            "; {} not read to the end",
+            plural(split.failures.len() as u64, "input", "inputs")
+        ));
     }
     parts.concat()
 }
