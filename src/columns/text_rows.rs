@@ -149,13 +149,11 @@ fn push_plain(out: &mut Vec<u8>, texts: &Texts<'_>, n: usize) {
 fn push_field(out: &mut Vec<u8>, column: &Column, cells: &Cells<'_>, n: usize, keep: Keep) {
     let start = out.len();
     let is_there = match cells {
-        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
+        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(out, number)),
         Cells::Names(names) => names.get(n).map(|name| push(out, name)),
         Cells::Sets(..) => unreachable!("sets have few texts"),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
-        Cells::Defects(defects) => {
-            defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))
-        }
+        Cells::Defects(defects) => defects[n].as_ref().map(|defect| push_defect(out, defect)),
         Cells::Texts(texts) if column.of == Type::Words => {
             texts.get(n).map(|words| push(out, &String::from_utf8_lossy(words)))
         }
@@ -195,7 +193,7 @@ fn push_member(out: &mut Vec<u8>, name: &str, cells: &Cells<'_>, n: usize) {
     }
     push(out, "\":");
     let is_there = match cells {
-        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
+        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(out, number)),
         Cells::Names(names) => names.get(n).map(|name| push_string(out, name.as_bytes())),
         Cells::Sets(names, sets) => sets[n].map(|bits| push_array(out, of_set(names, bits))),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_array(out, of_list(names, list))),
@@ -232,7 +230,7 @@ fn push_array(out: &mut Vec<u8>, names: impl Iterator<Item = &'static str>) {
     out.push(b']');
 }
 
-fn push(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn push(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -246,9 +244,8 @@ fn of_list(names: &[&'static str], list: &[u8]) -> impl Iterator<Item = &'static
     list.iter().map(|&number| names[usize::from(number)])
 }
 
-/// Passes a number to `push`.
-pub(crate) fn push_number(push: &mut impl FnMut(&str), number: u64) {
-    push(itoa::Buffer::new().format(number));
+pub(crate) fn push_number(out: &mut Vec<u8>, number: u64) {
+    push(out, itoa::Buffer::new().format(number));
 }
 
 /// Appends names joined by commas, or "none".
@@ -260,12 +257,12 @@ fn push_list(out: &mut Vec<u8>, mut names: impl Iterator<Item = &'static str>) {
     }
 }
 
-/// Passes the same text as `{defect}` to `push`, without the cost of a formatter that supports padding.
-pub(crate) fn push_defect(push: &mut impl FnMut(&str), defect: &Defect) {
+/// Appends the same text as `{defect}`, without the cost of a formatter that supports padding.
+pub(crate) fn push_defect(out: &mut Vec<u8>, defect: &Defect) {
     for text in [defect.component.name(), ":", defect.cause.name(), "@"] {
-        push(text);
+        push(out, text);
     }
-    push_number(push, defect.offset);
+    push_number(out, defect.offset);
 }
 
 #[cfg(test)]

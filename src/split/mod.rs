@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
-use crate::columns::text_rows::{push_defect, push_number};
+use crate::columns::text_rows::{push, push_defect, push_number};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
@@ -29,7 +29,7 @@ use urlsift_engine::place::Place;
 use urlsift_engine::{Bulk, LineSink, Needs, Run, Scanner, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
-use urlsift_grammar::escape::{self, mask};
+use urlsift_grammar::escape::{Keep, mask, push_text};
 use urlsift_grammar::judge::Judgement;
 use urlsift_grammar::password::secrets;
 use urlsift_grammar::whatwg::Url;
@@ -58,7 +58,7 @@ pub enum Form {
     /// The line number counts from 1. The offset of the line is in bytes from the start of the input. Each chosen
     /// grammar has a field, in the order of [`Grammar::ALL`]. It says why the grammar refuses the line, as
     /// component:cause@offset, or `-` if it accepts the line. For a blank line each grammar has `blank`. The text is
-    /// the line without its terminator, escaped by [`escape::push`], and can be restored from that.
+    /// the line without its terminator, escaped by [`push_text`], and can be restored from that.
     ///
     /// For a record, number, offset and text are those of the record, and line ends in it are escaped too. The field
     /// precedes the component: role@place:component:cause@offset. The place is in bytes from the start of the record.
@@ -299,7 +299,7 @@ impl Splitter<'_> {
         }
         let number = first_of(finder.n_lines);
         let mut rows =
-            Rows { options: self.options, input: input.1, base, text: String::new(), number, at: mark_len };
+            Rows { options: self.options, input: input.1, base, text: Vec::new(), number, at: mark_len };
         let mut lines = Vec::new();
         // Accepted lines are moved to the front, up to `kept`. Bytes from `from` on are still to be split.
         let (mut kept, mut from) = (0, mark_len);
@@ -329,7 +329,7 @@ impl Splitter<'_> {
             replace(&mut bytes, masked);
             lines = mask_lines(&lines);
         }
-        lines.extend(rows.text.into_bytes());
+        lines.extend(rows.text);
         let mut parts = Parts::new(input.0, Format::Lines);
         (parts.to_accepted, parts.to_refused) = (Some(bytes), lines);
         let Split { refused, blank, unmatched, .. } = finder.split;
@@ -458,7 +458,7 @@ struct Rows<'a> {
     input: &'a str,
     /// Where the chunk begins in the input.
     base: u64,
-    text: String,
+    text: Vec<u8>,
     /// The number of the line that begins at `at` in the chunk.
     number: u64,
     at: usize,
@@ -477,15 +477,15 @@ impl Rows<'_> {
         push_place(text, self.input, self.number, self.base + self.at as u64);
         for grammar in self.options.by.iter() {
             match Defect::of_line(grammar, line) {
-                _ if line.is_empty() => text.push_str("blank"),
-                Some(defect) => push_defect(&mut |part| text.push_str(part), &defect),
-                None => text.push('-'),
+                _ if line.is_empty() => push(text, "blank"),
+                Some(defect) => push_defect(text, &defect),
+                None => text.push(b'-'),
             }
-            text.push('\t');
+            text.push(b'\t');
         }
         let shown = if self.options.mask_passwords { mask(line, secrets(line, false)) } else { line.into() };
-        escape::push(text, &shown);
-        text.push('\n');
+        push_text(text, &shown, Keep::Ascii);
+        text.push(b'\n');
     }
 }
 
@@ -505,11 +505,11 @@ fn replace(chunk: &mut PooledBuffer, bytes: Vec<u8>) {
 }
 
 /// Appends the place where a line or record begins.
-fn push_place(row: &mut String, input: &str, line: u64, offset: u64) {
-    row.push_str(input);
+fn push_place(row: &mut Vec<u8>, input: &str, line: u64, offset: u64) {
+    push(row, input);
     for number in [line, offset] {
-        row.push('\t');
-        push_number(&mut |digits| row.push_str(digits), number);
+        row.push(b'\t');
+        push_number(row, number);
     }
-    row.push('\t');
+    row.push(b'\t');
 }

@@ -8,11 +8,11 @@ use std::io;
 use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
-use super::{Blank, Form, Options, push_defect, push_number, push_place, replace};
+use super::{Blank, Form, Options, push, push_defect, push_number, push_place, replace};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 use urlsift_grammar::defect::Defect;
-use urlsift_grammar::escape;
+use urlsift_grammar::escape::{Keep, mask, push_text};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::password::{Spelling, secrets, secrets_of_record};
 use urlsift_grammar::whatwg::on_demand::OnDemand;
@@ -81,7 +81,7 @@ impl Splitter<'_> {
             // The record may continue in the next chunk.
             let is_cut = is_open && record.range.end == whole.len();
             let shown = if self.options.mask_passwords {
-                escape::mask(text, secrets_of(&record, text, is_cut))
+                mask(text, secrets_of(&record, text, is_cut))
             } else {
                 text.into()
             };
@@ -109,15 +109,15 @@ impl Splitter<'_> {
                 }
                 Form::Tsv if to == To::Refused => {
                     let offset = bytes.offset + record.range.start as u64;
-                    let mut row = String::new();
+                    let mut row = Vec::new();
                     push_place(&mut row, input.1, record.line, offset);
                     self.push_causes(&mut row, &fate, &names);
-                    escape::push(&mut row, without_end(&shown));
+                    push_text(&mut row, without_end(&shown), Keep::Ascii);
                     // The row of a record that continues in the next chunk is not complete yet.
                     if !is_cut {
-                        row.push('\n');
+                        row.push(b'\n');
                     }
-                    parts.to_refused.extend(row.bytes());
+                    parts.to_refused.extend(row);
                 }
                 Form::Lines | Form::Tsv => {}
             }
@@ -192,7 +192,7 @@ impl Splitter<'_> {
     }
 
     /// Appends for each grammar why the record is refused. `names` are those of the wanted fields.
-    fn push_causes(&self, row: &mut String, fate: &Fate<'_, '_>, names: &WantedNames) {
+    fn push_causes(&self, row: &mut Vec<u8>, fate: &Fate<'_, '_>, names: &WantedNames) {
         for grammar in self.options.by.iter() {
             match fate {
                 Fate::Refused(Why::Fields(fields)) => {
@@ -200,23 +200,26 @@ impl Splitter<'_> {
                     let mut defects = judged.map(|field| (field, Defect::of_line(grammar, &field.bytes)));
                     match defects.find_map(|(field, defect)| Some((field, defect?))) {
                         Some((field, defect)) => {
-                            row.extend([names.of(field.wanted, field.role), "@"]);
-                            push_number(&mut |digits| row.push_str(digits), field.at as u64);
-                            row.push(':');
-                            push_defect(&mut |part| row.push_str(part), &defect);
+                            push(row, names.of(field.wanted, field.role));
+                            row.push(b'@');
+                            push_number(row, field.at as u64);
+                            row.push(b':');
+                            push_defect(row, &defect);
                         }
-                        None => row.push('-'),
+                        None => row.push(b'-'),
                     }
                 }
                 Fate::Refused(Why::Record(cause, at)) => {
-                    row.extend(["record:", cause, "@"]);
-                    push_number(&mut |digits| row.push_str(digits), *at);
+                    for text in ["record:", cause, "@"] {
+                        push(row, text);
+                    }
+                    push_number(row, *at);
                 }
                 Fate::Blank | Fate::Unmatched | Fate::Accepted | Fate::Header | Fate::Remark => {
-                    row.push_str("blank");
+                    push(row, "blank");
                 }
             }
-            row.push('\t');
+            row.push(b'\t');
         }
     }
 }
