@@ -24,19 +24,16 @@ impl Interrupt {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         use signal_hook::flag;
         use signal_hook::iterator::Signals;
+        use std::sync::mpsc::channel;
 
         let interrupt = Self::default();
         let (came, watch) = (interrupt.clone(), watch.clone());
         let handled = if heeds_hangup() { &[SIGINT, SIGTERM, SIGHUP][..] } else { &[SIGINT, SIGTERM] };
-        let Ok(mut signals) = Signals::new(handled) else { return interrupt };
-        // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
-        // must not take that end for a normal one before the thread runs.
         let number = |signal| usize::try_from(signal).unwrap_or_default();
-        for &signal in handled {
-            let _ = flag::register_usize(signal, Arc::clone(&came.last), number(signal));
-            let _ = flag::register(signal, watch.flag());
-        }
+        let (last, stop) = (Arc::clone(&came.last), watch.flag());
+        let (give, take) = channel::<Signals>();
         let listen = move || {
+            let Ok(mut signals) = take.recv() else { return };
             for (n, signal) in signals.forever().enumerate() {
                 if n > 0 || came.is_over.load(Ordering::Relaxed) {
                     let _abandoned = crate::cli::output_file::abandon();
@@ -47,8 +44,18 @@ impl Interrupt {
                 watch.stop();
             }
         };
-        // Without this thread, a signal sets the flags and does nothing else.
-        drop(std::thread::Builder::new().name("signals".to_owned()).spawn(listen));
+        // Without this thread, signals keep their default effect.
+        if std::thread::Builder::new().name("signals".to_owned()).spawn(listen).is_ok()
+            && let Ok(signals) = Signals::new(handled)
+        {
+            // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
+            // must not take that end for a normal one before the thread runs.
+            for &signal in handled {
+                let _ = flag::register_usize(signal, Arc::clone(&last), number(signal));
+                let _ = flag::register(signal, Arc::clone(&stop));
+            }
+            let _ = give.send(signals);
+        }
         interrupt
     }
 
