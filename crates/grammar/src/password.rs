@@ -42,7 +42,7 @@ pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
 }
 
 /// Does what [`secrets`] does, also for a URL in running text (`is_of_text`), which may have ended inside a password. What follows the ":" of
-/// an authority there is masked up to the end of the URL, or up to an "@". Ports are not masked.
+/// an authority there is masked up to the end of the URL, or up to a later "@" that is not escaped. Ports are not masked.
 #[must_use]
 pub fn secrets_of(line: &[u8], cut: bool, is_of_text: bool) -> Vec<Range<usize>> {
     if is_of_text && !cut { secrets_in_text(line) } else { secrets(line, cut) }
