@@ -8,7 +8,7 @@
 //! All random numbers come from one seeded generator ([`Rng`]). Shares are whole parts per million, and pools are sorted.
 //! The same lists, options and seed therefore give the same bytes on every machine.
 //!
-//! The file has this order: command line, writing loop, [`Grower`] with its changes, damages, the cutting of lines, and
+//! The file has this order: options, writing loop, [`Grower`] with its changes, damages, the cutting of lines, and
 //! [`Rng`].
 
 use std::collections::BTreeMap;
@@ -17,20 +17,30 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::process::ExitCode;
 
-const HELP: &str = "\
-Grow lists of URLs to a given size by seeded sampling and small changes.
+use clap::Parser;
 
-Usage: mkcorpus LIST... --size SIZE [OPTIONS]
+/// Grow lists of URLs to a given size by seeded sampling and small changes
+#[derive(Parser)]
+#[command(after_help = MORE_HELP, term_width = 0)]
+struct Options {
+    /// Lists with a URL per line, or - for standard input (zstd -dc list.zst | mkcorpus - ...)
+    #[arg(value_name = "LIST", required = true)]
+    lists: Vec<String>,
+    /// Bytes to write, up to a whole line: 64K, 100M, 1G (thousands) or 64Ki, 100Mi, 1Gi
+    #[arg(long, value_parser = parse_size)]
+    size: u64,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Share of damaged lines, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.01", value_parser = parse_share)]
+    damage: u64,
+    /// Where to write, - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: String,
+}
 
-LIST is a newline-delimited file, or - for standard input (zstd -dc list.zst | mkcorpus - ...).
-
-      --size SIZE         bytes to write, up to a whole line: 64K, 100M, 1G (thousands) or 64Ki, 100Mi, 1Gi
-      --seed N            seed of everything random [default: 1]
-      --damage SHARE      share of damaged lines, 0 to 1 [default: 0.01]
-  -o, --output FILE       where to write, - for standard output [default: -]
-      --quiet             no summary on standard error
-  -h, --help              this text
-
+const MORE_HELP: &str = "\
 Intact lines, with their letters in the summary:
   verbatim  v  as it came                      recombine r  authority of one line, path and query of another
   port      p  a port added                    case      c  letter case of the scheme changed
@@ -53,7 +63,7 @@ Exit status: 0 done, or the reader of a pipe went away; 2 usage or input/output 
 ";
 
 fn main() -> ExitCode {
-    match run(std::env::args().skip(1)) {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("mkcorpus: {message}");
@@ -62,110 +72,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the command line. The error is a sentence for standard error.
-fn run(words: impl Iterator<Item = String>) -> Result<(), String> {
-    let options = Options::parse(words)?;
-    if options.help {
-        return match io::stdout().write_all(HELP.as_bytes()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
-            _ => Ok(()),
-        };
-    }
+/// The error is a sentence for standard error.
+fn run(options: &Options) -> Result<(), String> {
     let texts = options.lists.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>()?;
     let lines = texts.iter().flat_map(|text| lines_of(text));
-    let grower = Grower::new(lines, &options);
+    let grower = Grower::new(lines, options);
     if grower.lines.is_empty() {
         return Err("no lines to grow from".into());
     }
-    grow(grower, &options)
+    grow(grower, options)
 }
 
-// ---- command line -----------------------------------------------------------------------------------------
+// ---- values of options ------------------------------------------------------------------------------------
 
 /// The whole, in the unit of all shares: parts per million.
 const WHOLE: u64 = 1_000_000;
 
-/// The parsed command line. Shares are parts per million.
-struct Options {
-    lists: Vec<String>,
-    size: u64,
-    seed: u64,
-    damage: u64,
-    output: String,
-    quiet: bool,
-    help: bool,
-}
-
-impl Options {
-    fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self {
-            lists: Vec::new(),
-            size: 0,
-            seed: 1,
-            damage: WHOLE / 100,
-            output: "-".into(),
-            quiet: false,
-            help: false,
-        };
-        let mut only_lists = false;
-        while let Some(word) = words.next() {
-            if only_lists || word == "-" || !word.starts_with('-') {
-                options.lists.push(word);
-            } else if word == "--" {
-                only_lists = true;
-            } else {
-                options.set(word, &mut words)?;
-            }
-        }
-        options.check()?;
-        Ok(options)
-    }
-
-    /// Parses one flag and its value, if it takes one (`--size 1G` or `--size=1G`).
-    fn set(&mut self, word: String, words: &mut impl Iterator<Item = String>) -> Result<(), String> {
-        let (flag, mut inline) = match word.split_once('=') {
-            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
-            None => (word, None),
-        };
-        let mut value = || {
-            let value = inline.take().or_else(|| words.next());
-            value.ok_or_else(|| format!("{flag} needs a value (see --help)"))
-        };
-        match flag.as_str() {
-            "--size" => self.size = parse_size(&value()?)?,
-            "--seed" => self.seed = parse_seed(&value()?)?,
-            "--damage" => self.damage = parse_share(&flag, &value()?)?,
-            "-o" | "--output" => self.output = value()?,
-            "--quiet" => self.quiet = true,
-            "-h" | "--help" => self.help = true,
-            _ => return Err(format!("unknown option {flag} (see --help)")),
-        }
-        match inline {
-            Some(value) => Err(format!("{flag} takes no value, found {value:?}")),
-            None => Ok(()),
-        }
-    }
-
-    fn check(&self) -> Result<(), String> {
-        if self.help {
-            Ok(())
-        } else if self.lists.is_empty() {
-            Err("no list given (see --help)".into())
-        } else if self.size == 0 {
-            Err("--size is needed, and more than 0 (see --help)".into())
-        } else {
-            Ok(())
-        }
-    }
-}
-
-fn parse_seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("--seed: {text:?} is no whole number, or too large"))
-}
-
 /// Parses a decimal share digit by digit, so that no rounding depends on the machine.
-fn parse_share(flag: &str, text: &str) -> Result<u64, String> {
-    let wrong = || format!("{flag}: {text:?} is no share from 0 to 1 with at most six decimals");
+fn parse_share(text: &str) -> Result<u64, String> {
+    let wrong = || "no share from 0 to 1 with at most six decimals".to_owned();
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() + decimals.len() == 0 || decimals.len() > 6 || !digits(whole) || !digits(decimals) {
@@ -189,7 +114,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
         _ => None,
     };
     let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
-    size.ok_or_else(|| format!("--size: {text:?} is no size such as 64K, 100M or 1Gi"))
+    size.filter(|&size| size > 0).ok_or_else(|| "no size such as 64K, 100M or 1Gi".to_owned())
 }
 
 // ---- reading and writing ----------------------------------------------------------------------------------
@@ -201,14 +126,7 @@ fn load(path: &str) -> Result<Vec<u8>, String> {
     } else {
         File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
     };
-    read.map_err(|error| format!("{path}: {error}"))?;
-    match &bytes[..] {
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            Err(format!("{path}: is zstd data, use: zstd -dc {path} | mkcorpus -"))
-        }
-        [0x1f, 0x8b, ..] => Err(format!("{path}: is gzip data, use: gzip -dc {path} | mkcorpus -")),
-        _ => Ok(bytes),
-    }
+    read.map(|_| bytes).map_err(|error| format!("{path}: {error}"))
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -230,8 +148,7 @@ fn grow(mut grower: Grower, options: &Options) -> Result<(), String> {
     match emit(&mut grower, options, &mut counts) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         Err(error) => return Err(format!("{}: {error}", options.output)),
-        Ok(written) if !options.quiet => eprint!("{}", summary(&grower, written, &counts)),
-        Ok(_) => {}
+        Ok(written) => eprint!("{}", summary(&grower, written, &counts)),
     }
     Ok(())
 }
@@ -875,7 +792,7 @@ mod tests {
 
     fn corpus(words: &str) -> (Vec<Vec<u8>>, Vec<u8>) {
         let words = format!("- --size 1 {words}");
-        let options = Options::parse(words.split_whitespace().map(str::to_owned)).expect("options");
+        let options = Options::parse_from(["mkcorpus"].into_iter().chain(words.split_whitespace()));
         let mut grower = Grower::new(lines_of(LIST), &options);
         let mut labels = Vec::new();
         let made = (0..20_000).map(|_| {
