@@ -27,10 +27,9 @@ impl Interrupt {
         use std::sync::mpsc::channel;
 
         let interrupt = Self::default();
-        let (came, watch) = (interrupt.clone(), watch.clone());
+        let (came, stopped) = (interrupt.clone(), watch.clone());
         let handled = if heeds_hangup() { &[SIGINT, SIGTERM, SIGHUP][..] } else { &[SIGINT, SIGTERM] };
         let number = |signal| usize::try_from(signal).unwrap_or_default();
-        let (last, stop) = (Arc::clone(&came.last), watch.flag());
         let (give, take) = channel::<Signals>();
         let listen = move || {
             let Ok(mut signals) = take.recv() else { return };
@@ -41,7 +40,7 @@ impl Interrupt {
                 }
                 // A signal that comes before the flags are registered sets none.
                 came.last.store(number(signal), Ordering::Relaxed);
-                watch.stop();
+                stopped.stop();
             }
         };
         // Without this thread, signals keep their default effect.
@@ -51,8 +50,8 @@ impl Interrupt {
             // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
             // must not take that end for a normal one before the thread runs.
             for &signal in handled {
-                let _ = flag::register_usize(signal, Arc::clone(&last), number(signal));
-                let _ = flag::register(signal, Arc::clone(&stop));
+                let _ = flag::register_usize(signal, Arc::clone(&interrupt.last), number(signal));
+                let _ = flag::register(signal, watch.flag());
             }
             let _ = give.send(signals);
         }

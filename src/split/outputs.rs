@@ -7,7 +7,7 @@ use super::{Form, Options, Split};
 use crate::run::Failure;
 use crate::run::pipeline::PooledBuffer;
 use urlsift_engine::lines::trim_terminator;
-use urlsift_grammar::escape;
+use urlsift_grammar::escape::{Keep, MASK, push_text};
 use urlsift_input::Input;
 use urlsift_records::{Format, without_end};
 
@@ -158,18 +158,18 @@ impl<'a, 'i> Outputs<'a, 'i> {
 
     /// Writes `gap`, which continues the last record. A password may continue in it, so it is masked whole.
     fn go_on(&mut self, gap: &[u8]) -> io::Result<()> {
-        let masked = [escape::MASK.as_bytes(), &gap[without_end(gap).len()..]].concat();
+        let masked = [MASK.as_bytes(), &gap[without_end(gap).len()..]].concat();
         let gap = if self.mask_passwords && !gap.is_empty() { &masked } else { gap };
-        let mut row = String::new();
+        let mut row = Vec::new();
         if self.form == Form::Tsv && self.last == To::Refused {
-            escape::push(&mut row, gap.strip_suffix(b"\n").unwrap_or(gap));
+            push_text(&mut row, gap.strip_suffix(b"\n").unwrap_or(gap), Keep::Ascii);
             if gap.ends_with(b"\n") {
-                row.push('\n');
+                row.push(b'\n');
             }
         }
         let [accepted, refused] = match (self.last, self.form) {
             (To::Accepted, _) | (To::Both, Form::Tsv) => [gap, b""],
-            (To::Refused, Form::Tsv) => [b"", row.as_bytes()],
+            (To::Refused, Form::Tsv) => [b"", &row[..]],
             (To::Refused, Form::Lines) => [b"", gap],
             (To::Both, Form::Lines) => [gap, gap],
             (To::Nowhere, _) => [&b""[..], b""],
