@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::hex::{hex_byte, hex_digit};
 use crate::named;
 use crate::named_enum::write_list;
 use crate::scheme::{GOPHER, KNOWN};
@@ -90,10 +91,8 @@ impl Advisories {
         while let Some(at) = memchr::memchr(b'%', rest) {
             rest = &rest[at + 1..];
             // Another escape mostly follows directly.
-            while let Some(&[high, low]) = rest.get(..2)
-                && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
-            {
-                found.add_escaped(scheme, high << 4 | low);
+            while let Some(byte) = hex_byte(rest) {
+                found.add_escaped(scheme, byte);
                 rest = &rest[2..];
                 match rest.split_first() {
                     Some((b'%', behind)) => rest = behind,
@@ -266,7 +265,7 @@ impl AdvisoryScan {
             (_, b'%') => Escape::Open,
             (Escape::Open, b'0' | b'2'..=b'4') => Escape::High(byte - b'0'),
             (Escape::High(high), digit) => {
-                if let Some(low) = hex_value(digit) {
+                if let Some(low) = hex_digit(digit) {
                     self.escaped(high << 4 | low);
                 }
                 Escape::None
@@ -311,16 +310,6 @@ impl AdvisoryScan {
             self.end_authority();
         }
         self.found
-    }
-}
-
-#[inline]
-fn hex_value(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
     }
 }
 
