@@ -463,20 +463,19 @@ fn words() -> &'static [OsString] {
     WORDS.get().map_or(&[], Vec::as_slice)
 }
 
-/// Parses the words of a scan. `None` if they name another command, ask for help, or are wrong. Making the parser of all commands, with their
-/// pages of help, takes a fifth of the time of a short scan (docs/decisions/0066-start-up.md).
-fn parse_scan(words: &[OsString], needs_input: bool) -> Option<Typed> {
-    let first = words.get(1).and_then(|word| word.to_str());
-    let names_nothing = words.iter().skip(1).all(|word| word == "--");
-    if (needs_input && names_nothing)
-        || first.is_some_and(|word| word == "help" || Command::has_subcommand(word))
-    {
+/// Parses words that are right and ask for no help. The pages of help take most of the time of a short command, and the options of other commands
+/// a fifth of a short scan (docs/decisions/0066-start-up.md).
+fn parse_without_help(words: &[OsString], needs_input: bool) -> Option<Typed> {
+    let is_command = |word: &OsString| word == "help" || word.to_str().is_some_and(Command::has_subcommand);
+    if needs_input && words.iter().skip(1).all(|word| word == "--" || is_command(word)) {
         return None;
     }
-    let matches =
-        commands::scan::ScanArgs::augment_args(clap::Command::new("urlsift")).try_get_matches_from(words);
-    let scan = commands::scan::ScanArgs::from_arg_matches(&matches.ok()?).ok()?;
-    Some(Typed { command: None, scan })
+    let parser = if words.get(1).is_some_and(is_command) {
+        Typed::command()
+    } else {
+        commands::scan::ScanArgs::augment_args(clap::Command::new("urlsift"))
+    };
+    Typed::from_arg_matches(&parser.try_get_matches_from(words).ok()?).ok()
 }
 
 /// Runs the command and returns its exit status. The first word is the name of the program. Help, a wrong command line and a second signal
@@ -505,7 +504,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
             if error.use_stderr() { refuse(&error) } else { show_help(&error) }
         })
     };
-    let typed = parse_scan(words, needs_input).unwrap_or_else(full);
+    let typed = parse_without_help(words, needs_input).unwrap_or_else(full);
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
