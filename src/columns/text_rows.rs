@@ -49,30 +49,18 @@ impl<'c> TextRows<'c> {
         let Self { out, form, keep, columns, few_texts } = self;
         let cells = batch.cells(columns);
         let has_text = columns.iter().any(|column| column.of == Type::Text);
-        let mut push_fields = |out: &mut Vec<u8>, n: usize, are_plain: bool| {
-            for ((column, cells), texts) in columns.iter().zip(&cells).zip(&mut *few_texts) {
-                match cells {
-                    Cells::Texts(cells) if are_plain && column.of == Type::Text => push_plain(out, cells, n),
-                    Cells::Sets(names, sets) => {
-                        texts.push(out, sets[n], |text, bits| push_list(text, of_set(names, bits)));
-                    }
-                    Cells::Names(names) if names.are_fixed => {
-                        let number = u8::try_from(names.numbers[n]).ok();
-                        texts.push(out, number, |text, number| push(text, &names.names[usize::from(number)]));
-                    }
-                    _ => push_field(out, column, cells, n, *keep),
-                }
-                out.push(b'\t');
-            }
-            if let Some(last) = out.last_mut() {
-                *last = b'\n';
-            }
-        };
+        let mut fields: Vec<_> = columns
+            .iter()
+            .zip(&cells)
+            .zip(few_texts)
+            .map(|((column, cells), texts)| (*column, cells, texts))
+            .collect();
         let (mut first, mut start, mut are_plain) = (0, out.len(), true);
         for n in 0..batch.lines.len() {
             match form {
                 // Rows that follow special ones are often special too.
-                Form::Tsv => push_fields(out, n, are_plain),
+                Form::Tsv if are_plain => push_fields::<true>(out, &mut fields, n, *keep),
+                Form::Tsv => push_any_fields(out, &mut fields, n, *keep),
                 Form::Jsonl => push_object(out, columns, &cells, n),
             }
             if out.len() - start < TOGETHER && n + 1 < batch.lines.len() {
@@ -84,7 +72,7 @@ impl<'c> TextRows<'c> {
                 are_plain = are_plain_fields(&out[start..], rows.len() * columns.len());
                 if were_plain && !are_plain {
                     out.truncate(start);
-                    rows.for_each(|n| push_fields(out, n, false));
+                    rows.for_each(|n| push_any_fields(out, &mut fields, n, *keep));
                 }
             }
             if out.len() > MAX_WAITING {
@@ -108,6 +96,41 @@ fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
     let mut last = [b' '; 64];
     last[..rest.len()].copy_from_slice(rest);
     blocks.iter().chain([&last]).map(n_special).sum::<usize>() == n_fields
+}
+
+/// A column, its cells, and the texts of its values.
+type TextColumn<'f> = (&'f Column, &'f Cells<'f>, &'f mut FewTexts);
+
+/// Appends cells `n` as a row. Texts are plain if `ARE_PLAIN`.
+#[inline(always)]
+fn push_fields<const ARE_PLAIN: bool>(
+    out: &mut Vec<u8>,
+    columns: &mut [TextColumn<'_>],
+    n: usize,
+    keep: Keep,
+) {
+    for (column, cells, texts) in columns {
+        match cells {
+            Cells::Texts(cells) if ARE_PLAIN && column.of == Type::Text => push_plain(out, cells, n),
+            Cells::Sets(names, sets) => {
+                texts.push(out, sets[n], |text, bits| push_list(text, of_set(names, bits)));
+            }
+            Cells::Names(names) if names.are_fixed => {
+                let number = u8::try_from(names.numbers[n]).ok();
+                texts.push(out, number, |text, number| push(text, &names.names[usize::from(number)]));
+            }
+            _ => push_field(out, column, cells, n, keep),
+        }
+        out.push(b'\t');
+    }
+    if let Some(last) = out.last_mut() {
+        *last = b'\n';
+    }
+}
+
+#[inline(never)]
+fn push_any_fields(out: &mut Vec<u8>, columns: &mut [TextColumn<'_>], n: usize, keep: Keep) {
+    push_fields::<false>(out, columns, n, keep);
 }
 
 /// The text of each value of a column that has at most 256 values, made when it is needed first. 64 zeros follow it, so that it can be copied by a fixed
