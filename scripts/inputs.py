@@ -1,26 +1,15 @@
-#!/usr/bin/env python3
-"""Times `urlsift` on compressed inputs and on records, against what else people use, in one run.
+"""The inputs of the part `inputs` of scripts/measure: compressed lists and records, each made of a sample list, and the commands that read them.
 
-    scripts/bench-inputs [--json] [--megabytes N] [--rounds N] [URLSIFT]
+    python3 scripts/inputs.py FOLDER MEGABYTES     makes them, each of about so many bytes decoded
 
-URLSIFT is the command (target/release/urlsift). The inputs are made of a sample list in a temporary folder, and each is read
-through before a command gets it. The commands take turns; what is printed is the median of the rounds and the range, in seconds,
-and the bytes of the records, decoded, by the median. What is not installed is left out. Some do less than `urlsift` does: what
-it is, stands there.
+Some commands do less than `urlsift` does: what it is, stands there.
 """
 
-import argparse
 import gzip
-import json
-import os
 import random
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,8 +84,15 @@ def make(folder, size):
             (folder / "logs.gz" / f"{number:02}.log.gz").write_bytes(gzip.compress(b"".join(lines), 6))
 
 
+def decoded_len(folder, name):
+    """The bytes of an input, decoded."""
+    plain = "list" if name.startswith("list") else "access.log" if name.startswith("logs") else name.removesuffix(".gz")
+    return (folder / plain).stat().st_size
+
+
 def commands(urlsift):
-    own = lambda threads, name, more="": f"{urlsift} -j{threads} {more} {name}"
+    """Input, name and words of each command, in the folder of the inputs."""
+    own = lambda threads, name: f"{urlsift} -j{threads} {name}"
     for name, decoder in [("list.gz", "gzip"), ("list.bgzip.gz", "bgzip"), ("list.zst", "zstd")]:
         yield name, "urlsift -j1", own(1, name)
         yield name, "urlsift -j2", own(2, name)
@@ -138,63 +134,5 @@ def commands(urlsift):
     yield "table.csv", "cut -d, -f3: finds the URLs, no quotes", "cut -d, -f3 table.csv"
 
 
-def files(path):
-    return sorted(path.iterdir()) if path.is_dir() else [path]
-
-
-def run(command, folder, name):
-    for path in files(folder / name):
-        with open(path, "rb") as file:
-            while file.read(1 << 20):
-                pass
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wall = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if result.returncode:
-        sys.exit(f"{command}: status {result.returncode}: {result.stderr.decode()}")
-    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", action="store_true", help="print the seconds of each round, for scripts/measure")
-    parser.add_argument("urlsift", nargs="?", default=ROOT / "target/release/urlsift")
-    args = parser.parse_args()
-    urlsift = Path(args.urlsift).resolve()
-    if not args.json:
-        print(subprocess.run([urlsift, "--version"], capture_output=True, text=True, check=True).stdout.strip())
-        with open("/proc/cpuinfo") as info:
-            print(next(line.split(": ")[1].strip() for line in info if line.startswith("model name")), os.cpu_count(), "threads", flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        make(folder, args.megabytes * 1_000_000)
-        installed = lambda command: shutil.which(command.split()[0])
-        wanted = [entry for entry in commands(urlsift) if (folder / entry[0]).exists() and installed(entry[2])]
-        times = {}
-        for _ in range(args.rounds):
-            for entry in wanted:
-                times.setdefault(entry, []).append(run(entry[2], folder, entry[0]))
-        sizes = {}
-        for name in {name for name, _, _ in wanted}:
-            plain = "list" if name.startswith("list") else "access.log" if name.startswith("logs") else name.removesuffix(".gz")
-            sizes[name] = (folder / plain).stat().st_size
-        if args.json:
-            walls = {entry: [wall for wall, _ in times[entry]] for entry in wanted}
-            return print(json.dumps([{"input": entry[0], "what": entry[1], "bytes": sizes[entry[0]], "seconds": walls[entry]} for entry in wanted]))
-        last = None
-        for entry in wanted:
-            name, what, _ = entry
-            if name != last:
-                print(f"\n{name}: {sizes[name]:,} bytes, decoded")
-                last = name
-            walls = [wall for wall, _ in times[entry]]
-            wall, cpu = statistics.median(walls), statistics.median(cpu for _, cpu in times[entry])
-            print(f"  {what:45} {wall:8.3f} s ({min(walls):.3f}-{max(walls):.3f})  {cpu:7.3f} s of processors"
-                  f"  {sizes[name] / wall / 1e9:6.2f} GB/s")
-
-
-main()
+if __name__ == "__main__":
+    make(Path(sys.argv[1]), int(sys.argv[2]) * 1_000_000)
