@@ -467,10 +467,11 @@ fn words() -> &'static [OsString] {
 /// a fifth of a short scan (docs/decisions/0066-start-up.md).
 fn parse_without_help(words: &[OsString], needs_input: bool) -> Option<Typed> {
     let is_command = |word: &OsString| word == "help" || word.to_str().is_some_and(Command::has_subcommand);
-    if needs_input && words.iter().skip(1).all(|word| word == "--" || is_command(word)) {
+    let names_command = words.get(1).is_some_and(is_command);
+    if needs_input && words.iter().skip(if names_command { 2 } else { 1 }).all(|word| word == "--") {
         return None;
     }
-    let parser = if words.get(1).is_some_and(is_command) {
+    let parser = if names_command {
         Typed::command()
     } else {
         commands::scan::ScanArgs::augment_args(clap::Command::new("urlsift"))
@@ -622,30 +623,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scans_are_parsed_without_the_other_commands() {
+    fn right_words_are_parsed_without_pages_of_help() {
         let parse = |words: &str| {
             let words: Vec<_> =
                 ["urlsift"].into_iter().chain(words.split_whitespace()).map(OsString::from).collect();
-            parse_scan(&words, true)
+            parse_without_help(&words, true)
         };
         for words in
             ["urls.txt", "-g 1738 lists/", "--json urls.txt", "-- lines", "urls.txt lines", "-q help"]
         {
             assert!(parse(words).is_some_and(|typed| typed.command.is_none()), "{words}");
         }
+        for words in ["scan x", "lines -c host x", "explain -- -x", "plan help", "merge ."] {
+            assert!(parse(words).is_some_and(|typed| typed.command.is_some()), "{words}");
+        }
         for words in [
             "",
             "--",
             "lines",
-            "scan x",
+            "lines --",
             "help",
             "help lines",
             "-h",
             "--help",
+            "lines --help",
             "-V",
             "x -V",
             "--nonsense",
             "-j 0 x",
+            "lines -j 0 x",
         ] {
             assert!(parse(words).is_none(), "{words}");
         }
