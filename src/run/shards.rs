@@ -15,7 +15,7 @@ use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_input::progress::Stopped;
-use urlsift_input::{Mapped, Seekable, ShardBytes, Window};
+use urlsift_input::{Mapped, Seekable, Span, Window};
 use urlsift_records::{Format, Reader};
 
 /// A file whose format can be cut at lines.
@@ -147,9 +147,8 @@ impl<'a> CutFile<'a> {
         }
         // A line may be so long that it is read for hours. The window is dropped, so that no writer waits for that.
         *window = None;
-        match ShardBytes::new(&self.file, shard.start, shard.end, self.len) {
-            Ok(None) => {}
-            Ok(Some(mut bytes)) => {
+        match Span::of_file(&self.file, self.len, &shard) {
+            Ok(mut bytes) => {
                 let reader = self.reader_at(scanned, bytes.offset());
                 let chunks = AnyChunks::new(counter.exec.told(&mut bytes), reader, counter.exec.sizes());
                 self.count_chunks(scanned, shown, chunks);

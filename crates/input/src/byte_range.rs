@@ -1,4 +1,4 @@
-//! Reads the lines of a stream that begin in a range of its bytes, for sources that cannot be read at any offset.
+//! Reads the lines that begin in a range of bytes, of a file or of a stream that has to be read from its start.
 //!
 //! This module knows offsets and line ends, and not what a line contains.
 
@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr;
+
+use crate::object::Seekable;
 
 /// The offset at which a stream ends, once that has been seen. It can be queried while the stream is read.
 #[derive(Clone, Debug)]
@@ -21,7 +23,7 @@ impl StreamEnd {
     }
 }
 
-/// The lines of a stream whose first byte is in a range. Adjoining ranges give each line once.
+/// The lines whose first byte is in a range. Adjoining ranges give each line once.
 ///
 /// Bytes before the range are read and dropped. After the end of the last line, at most one buffer more is read.
 pub struct Span<R> {
@@ -36,8 +38,20 @@ pub struct Span<R> {
     source_end: StreamEnd,
 }
 
-/// Bytes read at a time.
+/// Bytes read at a time when only a line end is searched for. Most lines end soon after the range. Those that do not may be very long.
+const LOOK: usize = 4 << 10;
 const BUFFER: usize = 64 << 10;
+
+impl<'a> Span<FileBytes<'a>> {
+    /// The lines of a file that begin in `range`. `len` is the length of the file when the scan began.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has become shorter.
+    pub fn of_file(file: &'a Seekable, len: u64, range: &Range<u64>) -> io::Result<Self> {
+        let at = range.start.saturating_sub(1);
+        Self::from_offset(FileBytes { file, len, at }, at, range)
+    }
+}
 
 impl<R: Read> Span<R> {
     /// The lines of `source` that begin in `range`.
@@ -45,9 +59,14 @@ impl<R: Read> Span<R> {
     /// # Errors
     /// When the source cannot be read up to the first of these lines.
     pub fn new(source: R, range: &Range<u64>) -> io::Result<Self> {
+        Self::from_offset(source, 0, range)
+    }
+
+    /// The same if the source begins at offset `at`, before the range or at its start.
+    fn from_offset(source: R, at: u64, range: &Range<u64>) -> io::Result<Self> {
         let source_end = StreamEnd(Arc::new(AtomicU64::new(StreamEnd::UNSEEN)));
         let mut span =
-            Self { source, buffer: Vec::new(), used: 0, at: 0, end: range.end, last: b'\n', source_end };
+            Self { source, buffer: Vec::new(), used: 0, at, end: range.end, last: b'\n', source_end };
         if range.start == 0 || range.is_empty() {
             // An empty range has no lines.
             span.end = if range.is_empty() { 0 } else { span.end };
@@ -93,7 +112,8 @@ impl<R: Read> Span<R> {
     /// Reads more bytes if none are left. Returns whether there are any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.rest().is_empty() {
-            self.buffer.resize(BUFFER, 0);
+            let is_behind = (self.end..self.end.saturating_add(LOOK as u64)).contains(&self.at);
+            self.buffer.resize(if is_behind { LOOK } else { BUFFER }, 0);
             let n = self.read_source(None)?;
             self.buffer.truncate(n);
             self.used = 0;
@@ -146,23 +166,43 @@ impl<R: Read> Read for Span<R> {
     }
 }
 
+/// The bytes of a file from an offset on.
+pub struct FileBytes<'a> {
+    file: &'a Seekable,
+    /// The length that it had.
+    len: u64,
+    at: u64,
+}
+
+impl Read for FileBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len - self.at).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        let n = self.file.read_at(&mut buffer[..wanted], self.at)?;
+        if n == 0 && wanted > 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file became shorter while it was read",
+            ));
+        }
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::slow_source::Slow;
 
+    const TEXTS: [&[u8]; 8] =
+        [b"", b"\n", b"a", b"a\n", b"a\nbb\r\n\r\nccc", b"\n\n\n\n", b"aaaaaaaaaa\nb", b"b\naaaaaaaaaa\n"];
+
     #[test]
     fn adjoining_ranges_hold_each_line_once() {
-        for text in [
-            &b""[..],
-            b"\n",
-            b"a",
-            b"a\n",
-            b"a\nbb\r\n\r\nccc",
-            b"\n\n\n\n",
-            b"aaaaaaaaaa\nb",
-            b"b\naaaaaaaaaa\n",
-        ] {
+        for text in TEXTS {
             let len = text.len() as u64;
             for step in [1, 2, 5, 100] {
                 for first in 0..=len + 1 {
@@ -183,5 +223,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ranges_of_a_file_hold_each_line_once() {
+        for text in TEXTS {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(text).unwrap();
+            let (file, len) = (Seekable::from(file), text.len() as u64);
+            for first in 0..=len {
+                for second in first..=len {
+                    let mut found = Vec::new();
+                    for range in [0..first, first..second, second..len] {
+                        let mut span = Span::of_file(&file, len, &range).unwrap();
+                        let offset = span.offset();
+                        let start = found.len();
+                        span.read_to_end(&mut found).unwrap();
+                        assert!(found.len() == start || range.contains(&offset));
+                    }
+                    assert_eq!(found, text, "cut at {first} and {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"a\nb\n").unwrap();
+        let file = Seekable::from(file);
+        let (mut span, mut lines) = (Span::of_file(&file, 10, &(0..10)).unwrap(), Vec::new());
+        assert_eq!(span.read_to_end(&mut lines).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(lines, b"a\nb\n");
     }
 }

@@ -9,7 +9,6 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::memory::lengthen;
-use crate::object::Seekable;
 use urlsift_engine::lines::last_end;
 
 /// Consecutive bytes of an input, in a buffer that can be reused.
@@ -223,91 +222,8 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// The lines of a file whose first byte is in a range. Adjoining ranges give each line once.
-pub struct ShardBytes<'a> {
-    file: &'a Seekable,
-    file_len: u64,
-    end: u64,
-    at: u64,
-    last: u8,
-}
-
-/// Bytes read at a time when only a line end is searched for.
-const LOOK: usize = 4096;
-
-impl<'a> ShardBytes<'a> {
-    /// The lines whose first byte is from `start` up to `end`, or `None` if there are none. `file_len` is the length of
-    /// the file when the scan began.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or has become shorter.
-    pub fn new(file: &'a Seekable, start: u64, end: u64, file_len: u64) -> io::Result<Option<Self>> {
-        let mut bytes = Self { file, file_len, end, at: start.saturating_sub(1), last: b'\n' };
-        if start == 0 {
-            return Ok(Some(bytes));
-        }
-        // A line begins after an LF. The first LF that matters may be the last byte before the range.
-        let mut look = vec![0; LOOK];
-        while bytes.at + 1 < end {
-            let wanted = look.len().min(usize::try_from(end - 1 - bytes.at).unwrap_or(LOOK));
-            let n = bytes.read_some(&mut look[..wanted])?;
-            if let Some(lf) = memchr(b'\n', &look[..n]) {
-                bytes.at += lf as u64 + 1;
-                return Ok(Some(bytes));
-            }
-            bytes.at += n as u64;
-            // The line is long.
-            look.resize(16 * LOOK, 0);
-        }
-        Ok(None)
-    }
-
-    /// Offset of the next byte.
-    pub fn offset(&self) -> u64 {
-        self.at
-    }
-
-    fn read_some(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.file_len - self.at).unwrap_or(usize::MAX);
-        let wanted = buffer.len().min(left);
-        loop {
-            match self.file.read_at(&mut buffer[..wanted], self.at) {
-                Ok(0) if wanted > 0 => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "the file became shorter while it was read",
-                    ));
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result,
-            }
-        }
-    }
-}
-
-impl Read for ShardBytes<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut n;
-        if self.at < self.end {
-            let wanted = buffer.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
-            n = self.read_some(&mut buffer[..wanted])?;
-        } else if self.last == b'\n' {
-            return Ok(0);
-        } else {
-            // Most lines end soon after the range. A line that does not may be very long, and is read in larger steps.
-            let wanted = if self.at < self.end + LOOK as u64 { buffer.len().min(LOOK) } else { buffer.len() };
-            n = self.read_some(&mut buffer[..wanted])?;
-            n = memchr(b'\n', &buffer[..n]).map_or(n, |lf| lf + 1);
-        }
-        self.at += n as u64;
-        self.last = if n > 0 { buffer[n - 1] } else { self.last };
-        Ok(n)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
 
     use super::*;
     use crate::slow_source::Slow;
@@ -370,36 +286,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn shards_hold_each_line_once() {
-        for text in TEXTS {
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(text).unwrap();
-            let file = Seekable::from(file);
-            let len = text.len() as u64;
-            let expected: Vec<_> = text.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
-            for first in 0..=len {
-                for second in first..=len {
-                    let mut found = Vec::new();
-                    for (start, end) in [(0, first), (first, second), (second, len)] {
-                        if start == end {
-                            continue;
-                        }
-                        if let Some(bytes) = ShardBytes::new(&file, start, end, len).unwrap() {
-                            let offset = bytes.offset();
-                            found.extend(lines(Chunks::new(
-                                bytes,
-                                offset,
-                                Sizes { chunk: 4, line: 6, in_parts: true, eager: false },
-                            )));
-                        }
-                    }
-                    assert_eq!(found, expected, "cut at {first} and {second}");
-                }
-            }
-        }
-    }
-
     /// How many bytes come before the end or an error, and the error.
     fn read_on(mut chunks: Chunks<impl Read>) -> (usize, Option<String>) {
         let mut read = 0;
@@ -434,18 +320,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_file_that_shrinks_is_an_error() {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(b"a\nb\n").unwrap();
-        let file = Seekable::from(file);
-        let bytes = ShardBytes::new(&file, 0, 10, 10).unwrap().unwrap();
-        let mut chunks = Chunks::new(bytes, 0, Sizes { chunk: 100, line: 100, in_parts: true, eager: false });
-        assert!(
-            matches!(chunks.next(&mut Vec::new()), Ok(Some(Chunk::Lines(bytes))) if bytes.get() == b"a\nb\n")
-        );
-        assert_eq!(chunks.next(&mut Vec::new()).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
     }
 }
