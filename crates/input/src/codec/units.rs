@@ -201,7 +201,10 @@ impl<'a, R: Read> Units<'a, R> {
             return;
         }
         let last = self.runs.back().filter(|last| self.is_open && matches!(last.decoded, Requested::Open));
-        if last.is_none_or(|last| last.decoded_len + decoded_len > 2 * self.sizes.run) {
+        // A skippable frame, which pzstd writes before each frame, is no run of its own.
+        let is_long =
+            |last: &Run| last.decoded_len > 0 && last.decoded_len + decoded_len > 2 * self.sizes.run;
+        if last.is_none_or(is_long) {
             let prelude = self.walk.prelude();
             let decoded = Requested::Open;
             self.runs.push_back(Run { start, packed_len: 0, decoded_len: 0, window: 0, prelude, decoded });

@@ -416,18 +416,21 @@ fn ends_of_streams_are_compared_as_liblzma_does() {
 
 #[test]
 fn units_are_decoded_ahead() {
-    let frames: Vec<_> = (0..9u8).map(|n| frame(&[n; 1000], 3, n)).collect();
-    let (whole, first) = (frames.concat(), frames[0].len());
-    let sizes = Sizes { segment: 64, reads: 100, run: 1, unit: 16 << 20, runs: 3 };
-    with_workers(0, |workers, _| {
-        let mut units = units(&*whole, Codec::Zstd, workers, sizes, false);
-        assert!(units.decoded_ahead(0).is_none(), "the decoder is there itself");
-        assert!(units.jobs.do_one() && units.jobs.do_one());
-        units.use_up(first);
-        let ahead = units.decoded_ahead(first as u64).unwrap();
-        assert_eq!(ahead.packed_len, frames[1].len());
-        assert_eq!(ahead.bytes[ahead.range], [1; 1000]);
-    });
+    let sizes = Sizes { segment: 64, reads: 100, run: 100, unit: 16 << 20, runs: 3 };
+    // As pzstd writes them, with a skippable frame before each, and as zstd does.
+    for before in [&b"\x50\x2a\x4d\x18\x04\0\0\0size"[..], b""] {
+        let frames: Vec<_> = (0..9u8).map(|n| [before, &frame(&[n; 1000], 3, n)].concat()).collect();
+        let (whole, first) = (frames.concat(), frames[0].len());
+        with_workers(0, |workers, _| {
+            let mut units = units(&*whole, Codec::Zstd, workers, sizes, false);
+            assert!(units.decoded_ahead(0).is_none(), "the decoder is there itself");
+            assert!(units.jobs.do_one() && units.jobs.do_one());
+            units.use_up(first);
+            let ahead = units.decoded_ahead(first as u64).unwrap();
+            assert_eq!(ahead.packed_len, frames[1].len());
+            assert_eq!(ahead.bytes[ahead.range], [1; 1000]);
+        });
+    }
 }
 
 #[test]
