@@ -171,7 +171,7 @@ fn in_chunks<'a, N: Send + 'a, R: Send + 'a, E: Send>(
     let (home, come_home) = channel();
     let mut ends = Ends::default();
     let mut sources = sources.into_iter();
-    let mut current = None;
+    let (mut current, mut spare) = (None, Vec::new());
     let next = || {
         loop {
             let Some((input, chunks)) = &mut current else {
@@ -182,7 +182,10 @@ fn in_chunks<'a, N: Send + 'a, R: Send + 'a, E: Send>(
                 continue;
             };
             let input = *input;
-            match chunks.next(&mut come_home.try_recv().unwrap_or_default()) {
+            if spare.is_empty() {
+                spare = come_home.try_recv().unwrap_or_default();
+            }
+            match chunks.next(&mut spare) {
                 Ok(Some(chunk)) => {
                     let (bytes, note) = look(input, chunk);
                     let lent = PooledBuffer::new(bytes, &home);

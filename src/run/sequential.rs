@@ -112,8 +112,12 @@ pub(super) fn scan_chunks<'a>(
     let mut long = Long::default();
     // What is counted of the chunks but the first one.
     let mut others = None::<Arc<Mutex<Scanned>>>;
+    let mut spare = Vec::new();
     loop {
-        match chunks.next(&mut come_home.try_recv().unwrap_or_else(|_| counter.spare_buffer())) {
+        if spare.is_empty() {
+            spare = come_home.try_recv().unwrap_or_else(|_| counter.spare_buffer());
+        }
+        match chunks.next(&mut spare) {
             Ok(Some(chunk)) => {
                 let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, chunk);
                 let bytes = PooledBuffer::new(bytes, &home);
@@ -141,7 +145,7 @@ pub(super) fn scan_chunks<'a>(
     // The queue is emptied first. Chunks that other threads have taken return their buffers when they are done.
     workers.do_waiting();
     drop(home);
-    for buffer in come_home {
+    for buffer in come_home.into_iter().chain([spare]) {
         counter.keep_buffer(buffer);
     }
     if let Some(others) = others {
