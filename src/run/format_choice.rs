@@ -256,7 +256,7 @@ impl Head {
                     let has_line = memchr(b'\n', &bytes[len..len + n]).is_some();
                     len += n;
                     if has_line
-                        && !bytes[..len].contains(&0)
+                        && memchr(0, &bytes[..len]).is_none()
                         && last_end(&bytes[..len]).is_some_and(|end| is_settled(&bytes[..end]))
                     {
                         break;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::field_names::begins_as_url;
-use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
+use urlsift_engine::lines::{places, skip_byte_order_mark};
 use urlsift_grammar::named;
 
 named! {
@@ -80,7 +80,7 @@ impl Dialect {
 
 /// The delimiter that a first line `sep=;` names, as Excel reads and writes it.
 pub(super) fn named_delimiter(head: &[u8]) -> Option<char> {
-    let line = trim_terminator(head.split(|&byte| byte == b'\n').next()?).0;
+    let line = &head[places(head).next()?];
     match line.strip_prefix(b"sep=") {
         Some(&[byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\\' | b'#') => Some(char::from(byte)),
         _ => None,
@@ -99,7 +99,7 @@ pub(super) fn without_cut_line(head: &[u8]) -> &[u8] {
 
 /// The lines of a text that are not blank, without their terminators.
 pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0).filter(|line| !line.is_empty())
+    places(text).map(|place| &text[place]).filter(|line| !line.is_empty())
 }
 
 /// The lines of a text that are neither blank nor comments.
