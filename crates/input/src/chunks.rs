@@ -162,7 +162,9 @@ impl<R: Read> Chunks<R> {
         }
         // The longest allowed line and its LF.
         let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
-        let mut wanted = self.chunk.max(len * 2).min(most);
+        // What is cleared already may be used.
+        let at_least = self.chunk.max(buffer.len().min(self.sizes.chunk));
+        let mut wanted = at_least.max(len * 2).min(most);
         self.chunk = self.sizes.chunk;
         lengthen(buffer, wanted)?;
         buffer[..len].copy_from_slice(&self.rest);

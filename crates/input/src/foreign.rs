@@ -1,6 +1,7 @@
 //! Recognises contents that urlsift does not read, by their first bytes. They would otherwise be read as lines.
 
 use memchr::memchr_iter;
+use urlsift_grammar::at_once;
 use urlsift_grammar::escape::shell_word;
 
 /// A kind of content that is neither text nor a format that urlsift reads.
@@ -159,6 +160,10 @@ fn utf16(head: &[u8]) -> Option<Foreign> {
 /// Whether `head` has control bytes of many kinds and is not UTF-8, as compressed and random bytes are. Damaged lists
 /// and text in other encodings have few kinds of control bytes, or few of them.
 fn has_many_control_bytes(head: &[u8]) -> bool {
+    // Most lists have none but white space.
+    if at_once::all(head, |byte| byte >= b' ' || (b'\t'..=b'\r').contains(&byte)) {
+        return false;
+    }
     let mut counts = [0_usize; 32];
     for &byte in head.iter().filter(|byte| **byte < 32 && !b"\t\n\x0c\r\x1b".contains(byte)) {
         counts[usize::from(byte)] += 1;
