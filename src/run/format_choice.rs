@@ -59,10 +59,11 @@ impl Reading {
             source = Box::new(utf16::decode(head.then(source)));
             head = self.head(&mut source, false);
         }
-        let (format, _) = self.recognise(&head.bytes, name)?;
+        let (format, looks) = self.recognise(&head.bytes, name)?;
         let reader = self.reader(format, &head.bytes)?;
-        let signs = TextSigns { utf16, looks: Arc::default() };
-        if format != Format::Lines || self.any_contents {
+        let mut signs = TextSigns { utf16, looks: Arc::default() };
+        if format != Format::Lines || self.any_contents || head.is_whole() {
+            signs.looks = Arc::new(looks.map_or_else(OnceLock::new, OnceLock::from));
             return Ok((reader, Box::new(head.then(source)), signs));
         }
         let sampling = Sampling {
@@ -268,6 +269,11 @@ impl Head {
         }
         bytes.truncate(len);
         Self { bytes, has_ended, failed }
+    }
+
+    /// Whether more bytes of the source would not matter.
+    fn is_whole(&self) -> bool {
+        self.has_ended || self.bytes.len() == SAMPLE_LEN
     }
 
     /// The source from its start. `source` is what follows this head.
