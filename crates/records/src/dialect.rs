@@ -1,9 +1,12 @@
 //! How a text table separates and quotes its cells, and how the first lines of an input show that.
 
+use std::iter;
+
+use memchr::{memchr, memrchr};
 use serde::{Deserialize, Serialize};
 
 use super::field_names::begins_as_url;
-use urlsift_engine::lines::{places, skip_byte_order_mark};
+use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_grammar::named;
 
 named! {
@@ -80,7 +83,7 @@ impl Dialect {
 
 /// The delimiter that a first line `sep=;` names, as Excel reads and writes it.
 pub(super) fn named_delimiter(head: &[u8]) -> Option<char> {
-    let line = &head[places(head).next()?];
+    let line = trim_terminator(head.split(|&byte| byte == b'\n').next()?).0;
     match line.strip_prefix(b"sep=") {
         Some(&[byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\\' | b'#') => Some(char::from(byte)),
         _ => None,
@@ -94,12 +97,17 @@ fn first_records(head: &[u8]) -> Vec<&[u8]> {
 
 /// The beginning of an input without its last line, which may be cut off, unless that is the only one.
 pub(super) fn without_cut_line(head: &[u8]) -> &[u8] {
-    memchr::memrchr(b'\n', head).map_or(head, |lf| &head[..=lf])
+    memrchr(b'\n', head).map_or(head, |lf| &head[..=lf])
 }
 
 /// The lines of a text that are not blank, without their terminators.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    places(text).map(|place| &text[place]).filter(|line| !line.is_empty())
+pub(super) fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let next = move || {
+        let (line, rest) = text.split_at(memchr(b'\n', text).map_or(text.len(), |lf| lf + 1));
+        text = rest;
+        (!line.is_empty()).then_some(trim_terminator(line).0)
+    };
+    iter::from_fn(next).filter(|line| !line.is_empty())
 }
 
 /// The lines of a text that are neither blank nor comments.
