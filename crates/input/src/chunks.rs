@@ -226,8 +226,11 @@ impl<R: Read> Chunks<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
 
     use super::*;
+    use crate::byte_range::Span;
+    use crate::object::Seekable;
     use crate::slow_source::Slow;
 
     /// The lines of all chunks, with the parts of long lines joined.
@@ -288,6 +291,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn shards_hold_each_line_once() {
+        for text in TEXTS {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(text).unwrap();
+            let file = Seekable::from(file);
+            let len = text.len() as u64;
+            let expected: Vec<_> = text.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+            for first in 0..=len {
+                for second in first..=len {
+                    let mut found = Vec::new();
+                    for (start, end) in [(0, first), (first, second), (second, len)] {
+                        if start == end {
+                            continue;
+                        }
+                        let bytes = Span::of_file(&file, len, &(start..end)).unwrap();
+                        let offset = bytes.offset();
+                        found.extend(lines(Chunks::new(
+                            bytes,
+                            offset,
+                            Sizes { chunk: 4, line: 6, in_parts: true, eager: false },
+                        )));
+                    }
+                    assert_eq!(found, expected, "cut at {first} and {second}");
+                }
+            }
+        }
+    }
+
     /// How many bytes come before the end or an error, and the error.
     fn read_on(mut chunks: Chunks<impl Read>) -> (usize, Option<String>) {
         let mut read = 0;
@@ -322,5 +354,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"a\nb\n").unwrap();
+        let file = Seekable::from(file);
+        let bytes = Span::of_file(&file, 10, &(0..10)).unwrap();
+        let mut chunks = Chunks::new(bytes, 0, Sizes { chunk: 100, line: 100, in_parts: true, eager: false });
+        assert!(
+            matches!(chunks.next(&mut Vec::new()), Ok(Some(Chunk::Lines(bytes))) if bytes.get() == b"a\nb\n")
+        );
+        assert_eq!(chunks.next(&mut Vec::new()).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
     }
 }
