@@ -463,8 +463,8 @@ fn words() -> &'static [OsString] {
     WORDS.get().map_or(&[], Vec::as_slice)
 }
 
-/// Parses words that are right and ask for no help. The pages of help take most of the time of a short command, and the options of other commands
-/// a fifth of a short scan (docs/decisions/0066-start-up.md).
+/// Parses words that are right and ask for no help. Making the parser of all commands, with their pages of help, takes a fifth of the time of a
+/// short scan (docs/decisions/0066-start-up.md).
 fn parse_without_help(words: &[OsString], needs_input: bool) -> Option<Typed> {
     let is_command = |word: &OsString| word == "help" || word.to_str().is_some_and(Command::has_subcommand);
     let names_command = words.get(1).is_some_and(is_command);
