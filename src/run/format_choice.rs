@@ -61,9 +61,11 @@ impl Reading {
         }
         let (format, looks) = self.recognise(&head.bytes, name)?;
         let reader = self.reader(format, &head.bytes)?;
-        let mut signs = TextSigns { utf16, looks: Arc::default() };
+        let signs = TextSigns { utf16, looks: Arc::default() };
         if format != Format::Lines || self.any_contents || head.is_whole() {
-            signs.looks = Arc::new(looks.map_or_else(OnceLock::new, OnceLock::from));
+            if let Some(looks) = looks {
+                let _ = signs.looks.set(looks);
+            }
             return Ok((reader, Box::new(head.then(source)), signs));
         }
         let sampling = Sampling {
@@ -271,9 +273,9 @@ impl Head {
         Self { bytes, has_ended, failed }
     }
 
-    /// Whether more bytes of the source would not matter.
+    /// Whether all bytes that matter were read.
     fn is_whole(&self) -> bool {
-        self.has_ended || self.bytes.len() == SAMPLE_LEN
+        self.failed.is_none() && (self.has_ended || self.bytes.len() == SAMPLE_LEN)
     }
 
     /// The source from its start. `source` is what follows this head.
