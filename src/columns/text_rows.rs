@@ -128,6 +128,7 @@ fn push_fields<const ARE_PLAIN: bool>(
     }
 }
 
+/// The same for any texts. Few rows need it, so the loop over rows does not contain it.
 #[inline(never)]
 fn push_any_fields(out: &mut Vec<u8>, columns: &mut [TextColumn<'_>], n: usize, keep: Keep) {
     push_fields::<false>(out, columns, n, keep);
