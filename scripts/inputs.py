@@ -2,7 +2,7 @@
 
     python3 scripts/inputs.py FOLDER MEGABYTES     makes them, each of about so many bytes decoded
 
-Some commands do less than `urlsift` does: what it is, stands there.
+Some commands do less than `urlsift`. Their names say what they do.
 """
 
 import gzip
@@ -90,7 +90,7 @@ def decoded_len(folder, name):
     return (folder / plain).stat().st_size
 
 
-def commands(urlsift):
+def all_commands(urlsift):
     """Input, name and words of each command, in the folder of the inputs."""
     own = lambda threads, name: f"{urlsift} -j{threads} {name}"
     for name, decoder in [("list.gz", "gzip"), ("list.bgzip.gz", "bgzip"), ("list.zst", "zstd")]:
