@@ -38,9 +38,11 @@ pub struct Span<R> {
     source_end: StreamEnd,
 }
 
-/// Bytes read at a time when only a line end is searched for. Most lines end soon after the range. Those that do not may be very long.
-const LOOK: usize = 4 << 10;
+/// Bytes read at a time before the first line.
 const BUFFER: usize = 64 << 10;
+
+/// Bytes read first behind the range. Most lines end soon after it. A line that does not may be very long, and is read in larger steps.
+const LOOK: u64 = 4 << 10;
 
 impl<'a> Span<FileBytes<'a>> {
     /// The lines of a file that begin in `range`. `len` is the length of the file when the scan began.
@@ -112,8 +114,7 @@ impl<R: Read> Span<R> {
     /// Reads more bytes if none are left. Returns whether there are any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.rest().is_empty() {
-            let is_behind = (self.end..self.end.saturating_add(LOOK as u64)).contains(&self.at);
-            self.buffer.resize(if is_behind { LOOK } else { BUFFER }, 0);
+            self.buffer.resize(BUFFER, 0);
             let n = self.read_source(None)?;
             self.buffer.truncate(n);
             self.used = 0;
@@ -143,24 +144,25 @@ impl<R: Read> Read for Span<R> {
         if buffer.is_empty() || (!is_inside && self.last == b'\n') {
             return Ok(0);
         }
+        let most = match is_inside {
+            true => self.end - self.at,
+            false if self.at - self.end < LOOK => LOOK,
+            false => u64::MAX,
+        };
+        let room = buffer.len().min(usize::try_from(most).unwrap_or(usize::MAX));
         let mut n;
-        if is_inside && self.rest().is_empty() {
-            let wanted = buffer.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
-            n = self.read_source(Some(&mut buffer[..wanted]))?;
-            self.at += n as u64;
+        if self.rest().is_empty() {
+            n = self.read_source(Some(&mut buffer[..room]))?;
         } else {
-            if !self.fill()? {
-                return Ok(0);
-            }
-            n = buffer.len().min(self.rest().len());
-            if is_inside {
-                n = n.min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
-            } else {
-                n = memchr(b'\n', &self.rest()[..n]).map_or(n, |lf| lf + 1);
-            }
+            n = room.min(self.rest().len());
             buffer[..n].copy_from_slice(&self.rest()[..n]);
-            self.use_up(n);
+            self.used += n;
         }
+        if !is_inside {
+            // Nothing is read behind the end of the last line.
+            n = memchr(b'\n', &buffer[..n]).map_or(n, |lf| lf + 1);
+        }
+        self.at += n as u64;
         self.last = if n > 0 { buffer[n - 1] } else { self.last };
         Ok(n)
     }
