@@ -159,7 +159,8 @@ pub fn write_records(
     let mut failures = ends.failures;
     if let Err(error) = ended {
         let Some(input) = stopped else { return Err(error) };
-        failures.push(Failure { input, error });
+        // The first failure of an input is kept. Rows that end because of a stop must not pass for all of them.
+        failures.insert(0, Failure { input, error });
     }
     out.flush()?;
     for (input, records) in ends.records {
@@ -169,8 +170,7 @@ pub fn write_records(
         }
     }
     found.sort_by_key(|(input, _)| *input);
-    failures.extend(Failure::of_columns(&found));
-    failures.sort_by_key(|failure| failure.input);
+    Failure::complete(&mut failures, &found);
     Ok(Written { failures, found, signs: ends.signs })
 }
 

@@ -9,9 +9,11 @@ use urlsift_input::Codec;
 use crate::cli::output_file::Writer;
 
 /// Endings of compressed files with their codecs; `None` for codecs that urlsift cannot write.
-const ENDINGS: [(&str, Option<Codec>); 11] = [
+const ENDINGS: [(&str, Option<Codec>); 13] = [
     ("gz", Some(Codec::Gzip)),
+    ("bgz", None),
     ("zst", Some(Codec::Zstd)),
+    ("zstd", Some(Codec::Zstd)),
     ("bz2", Some(Codec::Bzip2)),
     ("xz", Some(Codec::Xz)),
     ("lz4", None),

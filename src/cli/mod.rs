@@ -560,11 +560,9 @@ fn more(n: usize, noun: &str) -> String {
     format!("{n} more {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Whether no byte of any input could be read. An existing output file is then kept rather than replaced by an empty
-/// result.
-fn is_void(inputs: &[Input], failures: &[Failure], exec: &ExecOptions) -> bool {
-    let n_bytes = exec.watch.as_ref().map_or(0, Watch::bytes);
-    !failures.is_empty() && failures.len() == inputs.len() && n_bytes == 0
+/// Whether all inputs failed before a line of them was read. An existing output file is then kept rather than replaced by an empty result.
+fn is_void(inputs: &[Input], failures: &[Failure], n_lines: u64) -> bool {
+    !failures.is_empty() && failures.len() == inputs.len() && n_lines == 0
 }
 
 /// How many paths that cannot be read are named. A list of URLs that is taken for a list of paths may have millions.
@@ -614,7 +612,7 @@ fn warn_of_signs(signs: impl Iterator<Item = (u32, Signs)>, inputs: &[Input]) {
     sentences.by_ref().take(MAX_WARNINGS).for_each(|sentence| warn(&sentence));
     match sentences.count() {
         0 => {}
-        n => warn(&format!("warnings about {} are not shown; --json has all", more(n, "input"))),
+        n => warn(&format!("warnings about {} are not shown; urlsift --json has all", more(n, "input"))),
     }
 }
 

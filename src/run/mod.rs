@@ -278,9 +278,7 @@ fn scan_numbered(
     for (number, input) in streams {
         all = all.merge(sequential::scan_stream(input, number, reading, &counter));
     }
-    all.failures.extend(Failure::of_columns(&all.records));
-    all.failures.sort_by_key(|failure| failure.input);
-    all.failures.dedup_by_key(|failure| failure.input);
+    Failure::complete(&mut all.failures, &all.records);
     all.records.sort_by_key(|(input, _)| *input);
     all.compressed.sort_unstable_by_key(|compressed| compressed.input);
     all.tally.shrink();

@@ -62,6 +62,13 @@ impl Failure {
             .filter_map(|(input, records)| Some(Self { input: *input, error: records.missing_column()? }))
     }
 
+    /// Adds the failures of tables that lack a wanted column. Keeps the first failure of each input, in the order of the inputs.
+    pub(crate) fn complete(failures: &mut Vec<Self>, records: &[(u32, Records)]) {
+        failures.extend(Self::of_columns(records));
+        failures.sort_by_key(|failure| failure.input);
+        failures.dedup_by_key(|failure| failure.input);
+    }
+
     /// Whether the only reason is that [`Watch::stop`](urlsift_input::progress::Watch::stop) was called before the input was read to its end.
     #[must_use]
     pub fn is_stop(&self) -> bool {

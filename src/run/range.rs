@@ -121,6 +121,9 @@ fn scan_part(
     options: &Options,
     exec: &ExecOptions,
 ) -> io::Result<(Scanned, Option<u64>)> {
+    if part.range.start > part.range.end {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the range ends before it starts"));
+    }
     if part
         .size
         .is_some_and(|size| part.range.start > size || (part.range.end > size && part.range.end < u64::MAX))
@@ -170,7 +173,7 @@ fn scan_part(
     });
     scanned.tally.note(part.input, Signs::of_text(utf16, looks_at_start(looks)));
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
-    let size = end.get().or(part.size);
+    let size = end.get().copied().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
 }
 

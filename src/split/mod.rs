@@ -248,10 +248,8 @@ pub fn split_inputs<'a>(
     ended?;
     let mut split = outputs.finish()?;
     split.failures.extend(ends.failures);
-    split.failures.extend(Failure::of_columns(&split.records));
     split.signs = ends.signs;
-    split.failures.sort_by_key(|failure| failure.input);
-    split.failures.dedup_by_key(|failure| failure.input);
+    Failure::complete(&mut split.failures, &split.records);
     Ok(split)
 }
 

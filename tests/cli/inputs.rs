@@ -271,14 +271,18 @@ fn an_output_that_is_an_input_is_refused() {
 #[test]
 fn empty_results_replace_no_file() {
     let folder = tempfile::tempdir().unwrap();
-    let missing = folder.path().join("missing");
-    let missing = missing.to_str().unwrap();
+    let paths = ["missing", "damaged.gz"].map(|name| folder.path().join(name));
+    let [missing, damaged] = paths.each_ref().map(|path| path.to_str().unwrap());
+    fs::write(damaged, b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage").unwrap();
     for (args, name) in [
         (&[missing, "-o"][..], "report.txt"),
         (&[missing, "-o"], "report.json"),
         (&[missing, "-o"], "report.html"),
         (&["lines", missing, "--header", "-o"], "records"),
         (&["split", missing, missing, "-a"], "accepted"),
+        (&[damaged, "-o"], "report.txt"),
+        (&["lines", damaged, "-o"], "records"),
+        (&["split", damaged, "-a"], "accepted"),
     ] {
         let kept = folder.path().join(name);
         fs::write(&kept, "precious\n").unwrap();
@@ -287,7 +291,7 @@ fn empty_results_replace_no_file() {
         assert_eq!(fs::read(&kept).unwrap(), b"precious\n", "{name}");
         assert!(text(&output.stderr).contains("urlsift: nothing was written"), "{}", text(&output.stderr));
     }
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 5, "nothing else is left");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 6, "nothing else is left");
     // An existing file is replaced if an empty input was read, or at least one of several inputs.
     for args in [&["lines", "-", "-o"][..], &["lines", missing, "-", "-o"], &["split", missing, "-", "-r"]] {
         let made = folder.path().join("records");

@@ -306,7 +306,7 @@ fn many_warnings_end_in_a_summary() {
     let output = urlsift().arg(folder.path()).output().unwrap();
     let said = text(&output.stderr);
     assert_eq!(said.lines().count(), 11, "{said}");
-    assert!(said.ends_with("warnings about 3 more inputs are not shown; --json has all\n"), "{said}");
+    assert!(said.ends_with("warnings about 3 more inputs are not shown; urlsift --json has all\n"), "{said}");
 }
 
 const LIST: &str = "http://a.example/\nhttp://b.example/\u{e9}\n\nhttp://c.example/a b\n";

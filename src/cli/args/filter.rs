@@ -67,8 +67,14 @@ impl FilterArgs {
     ) -> io::Result<Filter> {
         let conditions: Vec<_> =
             self.conditions.iter().cloned().chain(more.map(|test| Condition(vec![test]))).collect();
-        for name in conditions.iter().flat_map(|condition| &condition.0) {
-            if let Test::Domain(name) = name {
+        for test in conditions.iter().flat_map(|condition| &condition.0) {
+            if let Test::HostIn(set, is_in) = test
+                && set.is_empty()
+            {
+                let key = if *is_in { "host-in" } else { "host-not-in" };
+                warn(&format!("--where {key}: this list has no names"));
+            }
+            if let Test::Domain(name) = test {
                 let text = String::from_utf8_lossy(name);
                 let why = match suffixes.find(name).map(|found| found.domain()) {
                     Some(Some(domain)) if domain == name => continue,
@@ -229,11 +235,7 @@ fn host_set(path: &str) -> Result<HostSet, String> {
         return Err("a list of names is a file, such as names.txt".to_owned());
     }
     let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
-    let set = HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))?;
-    if set.is_empty() {
-        warn(&format!("{path}: this list has no names"));
-    }
-    Ok(set)
+    HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Parses a set of grammars.

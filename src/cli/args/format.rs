@@ -111,13 +111,18 @@ fn names() -> Vec<&'static str> {
 }
 
 impl ReadingArgs {
+    /// The format that these options choose.
+    fn format(&self) -> Option<Format> {
+        let implied = self.delimiter.map(|_| Format::Csv).or(self.log_format.as_ref().map(|_| Format::Log));
+        self.input_format.or(implied)
+    }
+
     /// The options for reading inputs. With a format and a `codec`, contents of any kind are read.
     ///
     /// # Errors
     /// If the format cannot have one of the fields.
     pub(crate) fn reading(&self, codec: Option<Codec>) -> std::io::Result<Reading> {
-        let implied = self.delimiter.map(|_| Format::Csv).or(self.log_format.as_ref().map(|_| Format::Log));
-        let format = self.input_format.or(implied);
+        let format = self.format();
         let refused = |why: &str| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
         if self.delimiter.is_some() && format != Some(Format::Csv) {
             return Err(refused("--delimiter is for --input-format csv"));
@@ -196,8 +201,7 @@ impl ReadingArgs {
             } else {
                 String::new()
             };
-            let named = self.input_format.or(self.log_format.as_ref().map(|_| Format::Log));
-            let as_lines = match named {
+            let as_lines = match self.format() {
                 None => "; --input-format lines takes each line for a URL",
                 Some(_) if tip.is_empty() => continue,
                 Some(_) => "",

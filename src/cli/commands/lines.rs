@@ -13,6 +13,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::resolve::Base;
+use urlsift_input::progress::Watch;
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
@@ -233,7 +234,8 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     let write = |exec: &ExecOptions| {
         output.write(|out| {
             written = write_records(&inputs, &records, exec, out)?;
-            left = whole && is_void(&inputs, &written.failures, exec);
+            let n_lines = exec.watch.as_ref().map_or(0, Watch::lines);
+            left = whole && is_void(&inputs, &written.failures, n_lines);
             // The error keeps an existing output file unchanged.
             if left || written.failures.iter().any(Failure::is_stop) {
                 Err(io::ErrorKind::Interrupted.into())

@@ -118,7 +118,8 @@ fn merge_last(all: &mut Vec<Merged>, inputs: &[Input]) -> io::Result<()> {
 
 /// What a file is that begins with `bytes`, if it is no partial report.
 fn not_partial(bytes: &[u8]) -> Option<&'static str> {
-    if memmem::find(bytes, b"urlsift.report/").is_some() {
+    let names = [&br#""schema":"urlsift.report/"#[..], br#""schema": "urlsift.report/"#];
+    if names.iter().any(|name| memmem::find(bytes, name).is_some()) {
         Some("a finished report, which cannot be merged any more")
     } else if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
         Some("not a partial report")

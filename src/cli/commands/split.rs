@@ -240,11 +240,8 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
     let work = |exec: &ExecOptions| {
         let split = split_inputs(&inputs, &options, exec, accepted, refused)?;
-        // An existing output file is kept if nothing could be read.
-        let has_failed = split.failures.len() == inputs.len();
         let n_lines = split.accepted + split.refused + split.blank + split.unmatched + split.remarks;
-        let is_empty = has_failed && n_lines == 0;
-        let left = whole && (is_empty || is_void(&inputs, &split.failures, exec));
+        let left = whole && is_void(&inputs, &split.failures, n_lines);
         Ok::<_, io::Error>((split, left))
     };
     let (split, signal) = args.input.attend(exec, &inputs, mixed, work);

@@ -20,7 +20,7 @@ use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
 use crate::cli::{End, SuffixArgs, grammar, whatwg_base};
 use crate::columns::text_rows::{Form, TextRows};
-use crate::columns::{Batch, COLUMNS, Origin};
+use crate::columns::{Batch, COLUMNS, Column, Origin};
 
 mod whatwg;
 
@@ -143,9 +143,15 @@ fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let _ = rows.write::<()>(&mut batch, &mut |_| Ok(()));
     let row = String::from_utf8_lossy(&rows.out);
     let cells = columns.iter().zip(row.trim_end_matches('\n').split('\t'));
-    for (n, (column, cell)) in cells.filter(|(_, cell)| !["-", "none"].contains(cell)).enumerate() {
+    let is_shown =
+        |(column, cell): &(&&Column, &str)| *cell != "-" && (column.name, *cell) != ("host_problems", "none");
+    for (n, (column, cell)) in cells.filter(is_shown).enumerate() {
         let before = if n == 0 { "\n" } else { "" };
-        let cell = if cell.is_empty() { "(empty)" } else { &cell.replace(r"\\", r"\") };
+        let cell = match cell {
+            "" => "(empty)",
+            r"\x2d" => "-",
+            cell => &cell.replace(r"\\", r"\"),
+        };
         let _ = writeln!(out, "{before}  {:<15}{cell}", column.name);
     }
 }
