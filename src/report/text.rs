@@ -165,11 +165,16 @@ impl<'a> Text<'a> {
     }
 
     fn head_of(&mut self, title: &str, columns: &[&str]) {
-        let mut head = format!("{title:<names$}", names = self.names);
+        let title = format!("{title:<names$}", names = self.names);
+        self.page.heading(&self.with_columns(title, columns));
+    }
+
+    /// Adds the columns that fit.
+    fn with_columns(&self, mut row: String, columns: &[&str]) -> String {
         for (column, width) in columns.iter().zip(self.widths()).take(self.n_columns) {
-            let _ = write!(head, "{column:>width$}");
+            let _ = write!(row, "{column:>width$}");
         }
-        self.page.heading(&head);
+        row
     }
 
     /// The widths of the columns after the first.
@@ -179,25 +184,20 @@ impl<'a> Text<'a> {
 
     /// Writes a row of a table: a name, a number of lines, their share of a whole, one more column, and a bar.
     fn row(&mut self, name: &str, lines: u64, whole: u64, more: &str) {
-        let mut row = self.cells(name, lines, whole);
-        if self.n_columns == 3 {
-            let _ = write!(row, "{more:>width$}", width = self.widths()[2]);
-        }
-        row.push_str("  ");
+        let row = self.cells(name, &[&grouped(lines), &percent(lines, whole), more]) + "  ";
         let bar = self.page.bar(lines, whole, count(&row));
         self.page.line(&(row + &bar));
     }
 
     /// Writes the row for everything that is not shown.
     fn rest(&mut self, what: &str, lines: u64, whole: u64) {
-        let row = self.cells(what, lines, whole);
+        let row = self.cells(what, &[&grouped(lines), &percent(lines, whole)]);
         self.page.line(&row);
     }
 
-    /// The first columns of any row: name, lines and share.
-    fn cells(&self, name: &str, lines: u64, whole: u64) -> String {
-        let ([numbers, shares, _], room) = (self.widths(), self.names - 2);
-        format!("  {name:<room$}{:>numbers$}{:>shares$}", grouped(lines), percent(lines, whole))
+    /// The columns of any row: a name, and those of numbers that fit.
+    fn cells(&self, name: &str, columns: &[&str]) -> String {
+        self.with_columns(format!("  {name:<room$}", room = self.names - 2), columns)
     }
 
     fn grammars(&mut self) {
@@ -340,7 +340,8 @@ impl<'a> Text<'a> {
         for LevelCount { name, count, .. } in &whatwg.levels {
             let accepted = count.accepted.by(grammar);
             let refused = count.lines.saturating_sub(accepted);
-            let cells = self.cells(name.name(), count.lines, self.report.totals.judged);
+            let share = percent(count.lines, self.report.totals.judged);
+            let cells = self.cells(name.name(), &[&grouped(count.lines), &share]);
             self.page.line(&write(cells, [&grouped(accepted), &grouped(refused)]));
         }
     }
@@ -467,12 +468,10 @@ impl<'a> Text<'a> {
         let names =
             shown.iter().map(|(n, records)| format!("{} ({})", report.input_name(*n), records.format));
         let names = self.table_of("RECORDS", &["read", "skipped", "refused"], names, 0, Page::end);
-        let [numbers, skips, last] = self.widths();
         for ((_, records), name) in shown.iter().zip(names) {
-            let (read, skipped, refused) =
-                (grouped(records.read), grouped(records.n_skipped()), grouped(records.n_refused()));
-            let room = self.names - 2;
-            self.page.line(&format!("  {name:<room$}{read:>numbers$}{skipped:>skips$}{refused:>last$}"));
+            let [read, skipped, refused] =
+                [records.read, records.n_skipped(), records.n_refused()].map(grouped);
+            self.page.line(&self.cells(&name, &[&read, &skipped, &refused]));
             for refused in &records.refused {
                 let first = refused.first.first();
                 let at = first.map_or_else(String::new, |first| {
@@ -509,13 +508,9 @@ impl<'a> Text<'a> {
         let names = kinds.iter().map(super::records::FieldSum::label);
         let names = self.table_of(&title, &["accepted", "refused", "blank"], names, 0, Page::end);
         for (sum, name) in kinds.iter().zip(names) {
-            let mut row = format!("  {name:<room$}", room = self.names - 2);
             let refused = sum.judged.saturating_sub(sum.accepted);
-            let counts = [sum.accepted, refused, sum.blank].into_iter().zip(self.widths());
-            for (count, width) in counts.take(self.n_columns) {
-                let _ = write!(row, "{:>width$}", grouped(count));
-            }
-            self.page.line(&row);
+            let [accepted, refused, blank] = [sum.accepted, refused, sum.blank].map(grouped);
+            self.page.line(&self.cells(&name, &[&accepted, &refused, &blank]));
         }
     }
 
@@ -540,13 +535,9 @@ impl<'a> Text<'a> {
         let names = self.table_of(&title, &["judged", "%", "refused"], names, behind, Page::end);
         for (((_, judged), name), defect) in shown.iter().zip(names).zip(defects) {
             let accepted = judged.accepted.by(report.grammar);
-            let [numbers, shares, more] = self.widths();
-            let room = self.names - 2;
-            let (lines, share) = (grouped(judged.lines), percent(accepted, judged.lines));
-            let mut row = format!("  {name:<room$}{lines:>numbers$}{share:>shares$}");
-            if self.n_columns == 3 {
-                let _ = write!(row, "{:>more$}", grouped(judged.lines.saturating_sub(accepted)));
-            }
+            let share = percent(accepted, judged.lines);
+            let refused = grouped(judged.lines.saturating_sub(accepted));
+            let row = self.cells(&name, &[&grouped(judged.lines), &share, &refused]);
             self.page.line(&(row + &defect));
         }
         if !hidden.is_empty() {

@@ -31,7 +31,8 @@ pub(super) struct Excerpt {
     /// Input, line number and column.
     pub(super) place: String,
     pub(super) before: String,
-    pub(super) mark: Mark,
+    /// The byte that is marked, escaped, if the example is about one. Nothing stands for the end of the line.
+    pub(super) mark: Option<String>,
     pub(super) after: String,
     /// Whether the line continues before the excerpt.
     pub(super) goes_before: bool,
@@ -39,23 +40,6 @@ pub(super) struct Excerpt {
     pub(super) goes_on: bool,
     /// What the example shows beside the line.
     pub(super) note: Option<String>,
-}
-
-/// What is marked in an example line.
-pub(super) enum Mark {
-    /// One byte, escaped.
-    Byte(String),
-    /// The end of the line, where more was expected.
-    End,
-    /// Nothing, because the example is about the whole line.
-    None,
-}
-
-/// Whether an example is about a byte or about the whole line.
-#[derive(Clone, Copy, PartialEq)]
-enum About {
-    Byte,
-    Line,
 }
 
 pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bounds) -> Finding<'a> {
@@ -73,7 +57,7 @@ pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bound
         meaning: kind.cause.meaning(),
         lines: kind.lines,
         conditions: vec![format!("defect={}:{}", kind.component, kind.cause)],
-        examples: marked_bytes(&kind.examples, report, bounds),
+        examples: excerpts(&kind.examples, report, bounds, true),
         rules,
     }
 }
@@ -85,19 +69,19 @@ pub(super) fn advisory<'a>(kind: &'a AdvisoryCount, report: &Report, bounds: &Bo
         meaning: kind.name.meaning(),
         lines: kind.lines,
         conditions: vec![format!("advisory={}", kind.name)],
-        examples: whole_lines(&kind.examples, report, bounds),
+        examples: excerpts(&kind.examples, report, bounds, false),
         rules: Vec::new(),
     }
 }
 
-/// Example lines without a mark.
-pub(super) fn whole_lines(examples: &[ExampleLine], report: &Report, bounds: &Bounds) -> Vec<Excerpt> {
-    examples.iter().take(bounds.examples).map(|example| excerpt(example, report, About::Line)).collect()
-}
-
-/// Example lines with their bytes marked.
-pub(super) fn marked_bytes(examples: &[ExampleLine], report: &Report, bounds: &Bounds) -> Vec<Excerpt> {
-    examples.iter().take(bounds.examples).map(|example| excerpt(example, report, About::Byte)).collect()
+/// Example lines, with or without a mark.
+pub(super) fn excerpts(
+    examples: &[ExampleLine],
+    report: &Report,
+    bounds: &Bounds,
+    is_marked: bool,
+) -> Vec<Excerpt> {
+    examples.iter().take(bounds.examples).map(|example| excerpt(example, report, is_marked)).collect()
 }
 
 impl Rule {
@@ -116,25 +100,21 @@ pub(super) fn place(report: &Report, input: usize, line: u64) -> String {
     }
 }
 
-fn excerpt(example: &ExampleLine, report: &Report, about: About) -> Excerpt {
-    let line = place(report, example.input, example.line);
-    let place = match about {
-        About::Byte => line + &report.column(example),
-        About::Line => line,
-    };
-    let (text, shown_mark) = example.shown(true);
-    let mark = if about == About::Byte { shown_mark } else { [0, 0] };
+fn excerpt(example: &ExampleLine, report: &Report, is_marked: bool) -> Excerpt {
+    let mut place = place(report, example.input, example.line);
+    let (text, mut mark) = example.shown(true);
+    if is_marked {
+        place += &report.column(example);
+    } else {
+        mark = [0, 0];
+    }
     let window = window(&text, mark, LINE);
     let [before, byte, after] = [window.start..mark[0], mark[0]..mark[1], mark[1]..window.end]
         .map(|part| shown(text.get(part).unwrap_or_default(), 4 * LINE));
     Excerpt {
         place,
         before,
-        mark: match about {
-            About::Line => Mark::None,
-            About::Byte if byte.is_empty() => Mark::End,
-            About::Byte => Mark::Byte(byte),
-        },
+        mark: is_marked.then_some(byte),
         after,
         goes_before: window.start > 0 || example.skipped > 0,
         goes_on: window.end < text.len() || example.cut,

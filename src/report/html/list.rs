@@ -48,26 +48,13 @@ impl TopList {
     }
 }
 
-/// An estimate of how many distinct hosts or lines there are.
-pub(super) struct DistinctCount {
-    pub(super) of: &'static str,
-    pub(super) estimate: u64,
-    /// The standard error of the estimate, as a percentage.
-    pub(super) error: String,
-}
-
-/// How many lines the chosen grammar accepts and refuses.
-pub(super) struct Share {
-    pub(super) accepted: u64,
-    pub(super) refused: u64,
-    pub(super) judged: u64,
-}
-
 /// One input.
 pub(super) struct InputRow {
     pub(super) name: String,
-    /// How many of its lines the chosen grammar accepts, if that is known.
-    pub(super) share: Share,
+    /// How many of its lines the chosen grammar accepts and refuses.
+    pub(super) accepted: u64,
+    pub(super) refused: u64,
+    pub(super) judged: u64,
     /// A sentence on the most frequent defect.
     pub(super) defect: Option<String>,
     /// Why the input was not read to its end.
@@ -141,11 +128,10 @@ pub(super) fn tops(report: &Report, bounds: &Bounds) -> Vec<TopList> {
     report.top.iter().take(MAX_TOPS).map(list).collect()
 }
 
-pub(super) fn distinct(report: &Report) -> Vec<DistinctCount> {
-    let count = |distinct: &Distinct| DistinctCount {
-        of: words::items(distinct.of),
-        estimate: distinct.estimate,
-        error: format!("{}.{:02}", distinct.error_ppm / 10_000, distinct.error_ppm / 100 % 100),
+/// What is counted, how often, and the standard error as a percentage.
+pub(super) fn distinct(report: &Report) -> Vec<(&'static str, u64, String)> {
+    let count = |distinct: &Distinct| {
+        (words::items(distinct.of), distinct.estimate, words::percent(distinct.error_ppm.into(), 1_000_000))
     };
     report.distinct.iter().take(MAX_TOPS).map(count).collect()
 }
@@ -168,10 +154,9 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
         |input| input.lines,
         |input| InputRow {
             name: shown(&input.name, NAME),
-            share: {
-                let (judged, accepted) = (input.judged.lines, input.judged.accepted.by(report.grammar));
-                Share { accepted, refused: judged.saturating_sub(accepted), judged }
-            },
+            accepted: input.judged.accepted.by(report.grammar),
+            refused: input.judged.lines.saturating_sub(input.judged.accepted.by(report.grammar)),
+            judged: input.judged.lines,
             defect: input.judged.most_frequent_defect.map(|defect| {
                 let lines = words::plural(defect.lines, "line", "lines");
                 format!("Most frequent: {}:{}, {lines}", defect.component, defect.cause)

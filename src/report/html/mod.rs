@@ -22,9 +22,9 @@ use memchr::memmem;
 use sha2::{Digest, Sha256};
 
 use self::bound::{Bounds, FirstRows, NAME, shown};
-use self::finding::{Finding, Mark, advisory, refusal};
+use self::finding::{Finding, advisory, refusal};
 use self::lengths::Histogram;
-use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
+use self::list::{FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
 use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, Pair, SetRow};
 use self::whatwg::Whatwg;
@@ -62,7 +62,7 @@ struct Page<'a> {
     more_schemes: Vec<SchemeRow>,
     lengths: Option<Histogram<'a>>,
     tops: Vec<TopList>,
-    distinct: Vec<DistinctCount>,
+    distinct: Vec<(&'static str, u64, String)>,
     public_suffix_list: Option<String>,
     /// Inputs that hold records.
     records: FirstRows<RecordRow>,

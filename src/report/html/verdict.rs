@@ -2,26 +2,21 @@
 //! other refuses.
 
 use super::bound::{Bounds, FirstRows};
-use super::finding::{Excerpt, whole_lines};
+use super::finding::{Excerpt, excerpts};
 use super::list::{label, words};
 use crate::report::{Report, VerdictSet};
 use urlsift_grammar::Grammar;
 
 /// Lines that exactly one set of grammars accepts.
 pub(super) struct SetRow {
-    pub(super) dots: Vec<Dot>,
+    /// Each grammar, and whether it accepts.
+    pub(super) dots: Vec<(&'static str, bool)>,
     /// The names of the grammars.
     pub(super) names: String,
     pub(super) lines: u64,
     /// The conditions that select the lines.
     pub(super) conditions: Vec<String>,
     pub(super) examples: Vec<Excerpt>,
-}
-
-/// Whether one grammar of a set accepts.
-pub(super) struct Dot {
-    pub(super) label: &'static str,
-    pub(super) accepts: bool,
 }
 
 /// The lines that one grammar accepts, by grammar that refuses them.
@@ -54,9 +49,9 @@ fn all(report: &Report) -> impl Iterator<Item = &VerdictSet> {
 }
 
 fn row(set: &VerdictSet, examples: Vec<Excerpt>) -> SetRow {
-    let dot = |grammar| Dot { label: label(grammar), accepts: set.grammars.contains(&grammar) };
+    let dot = |grammar| (label(grammar), set.grammars.contains(&grammar));
     let dots = Vec::from(Grammar::ALL.map(dot));
-    let names: Vec<_> = dots.iter().filter(|dot| dot.accepts).map(|dot| dot.label).collect();
+    let names: Vec<_> = dots.iter().filter(|(_, accepts)| *accepts).map(|&(label, _)| label).collect();
     let ids: Vec<_> = set.grammars.iter().map(|grammar| grammar.name()).collect();
     let verdict = if ids.is_empty() { "none".to_owned() } else { ids.join("+") };
     SetRow {
@@ -69,7 +64,7 @@ fn row(set: &VerdictSet, examples: Vec<Excerpt>) -> SetRow {
 }
 
 pub(super) fn sets(report: &Report, bounds: &Bounds) -> Vec<SetRow> {
-    all(report).map(|set| row(set, whole_lines(&set.examples, report, bounds))).collect()
+    all(report).map(|set| row(set, excerpts(&set.examples, report, bounds, false))).collect()
 }
 
 pub(super) fn matrix(report: &Report, bounds: &Bounds) -> Vec<MatrixRow> {
@@ -100,7 +95,7 @@ fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) ->
             sets,
             bounds.sets,
             |set| set.lines,
-            |set| row(set, whole_lines(&set.examples, report, &bounds)),
+            |set| row(set, excerpts(&set.examples, report, &bounds, false)),
         ),
     }
 }

@@ -1,7 +1,7 @@
 //! The section about the WHATWG parser: levels, validation errors, and lines whose hosts differ.
 
 use super::bound::{Bounds, FirstRows, LINE, NAME, shown};
-use super::finding::{Finding, marked_bytes, whole_lines};
+use super::finding::{Finding, excerpts};
 use super::list::label;
 use crate::report::whatwg::{HOSTS_DIFFER, HOSTS_DIFFER_MEANING};
 use crate::report::{Report, WhatwgCount};
@@ -67,13 +67,13 @@ impl<'a> Whatwg<'a> {
                 bounds.errors,
                 |error| error.lines,
                 |error| {
-                    let examples = marked_bytes(&error.examples, report, bounds);
+                    let examples = excerpts(&error.examples, report, bounds, true);
                     let name = error.name.name();
                     finding(name, error.name.meaning(), error.lines, format!("whatwg_error={name}"), examples)
                 },
             ),
             hosts_differ: (differ.lines > 0).then(|| {
-                let examples = whole_lines(&differ.examples, report, bounds);
+                let examples = excerpts(&differ.examples, report, bounds, false);
                 let condition = format!("whatwg={HOSTS_DIFFER}");
                 finding(HOSTS_DIFFER, HOSTS_DIFFER_MEANING, differ.lines, condition, examples)
             }),
