@@ -213,8 +213,7 @@ pub fn split_inputs<'a>(
     }
     let wanted = [accepted.is_some(), refused.is_some()];
     let scanners = exec.scanners();
-    let of_lines = Splitter { options, scanners, accepted: wanted[0], refused: wanted[1] };
-    let of_records = records::Splitter { options, accepted: wanted[0], refused: wanted[1] };
+    let splitter = Splitter { options, scanners, accepted: wanted[0], refused: wanted[1] };
     let mut outputs = Outputs::new([accepted, refused], options, inputs);
     if options.header && options.form == Form::Tsv {
         outputs.write([b"", header(options.by).as_bytes()])?;
@@ -237,9 +236,9 @@ pub fn split_inputs<'a>(
             Whole::Lines(turn) => {
                 let _guard = turns.guard();
                 let first_of = |n_lines| turns.first_number(turn, input, n_lines);
-                of_lines.split(bytes, (input, name), first_of)
+                splitter.split_lines(bytes, (input, name), first_of)
             }
-            Whole::Records(reader, is_open) => of_records.split(bytes, reader, is_open, (input, name)),
+            Whole::Records(reader, is_open) => splitter.split_records(bytes, reader, is_open, (input, name)),
         }
     };
     let check = |format| records::check(format, options);
@@ -270,7 +269,7 @@ fn header(by: Verdict) -> String {
     names + "\ttext\n"
 }
 
-/// Splits chunks of lines.
+/// Splits chunks of lines and of records.
 struct Splitter<'a> {
     options: &'a Options,
     scanners: Scanners,
@@ -282,7 +281,12 @@ struct Splitter<'a> {
 impl Splitter<'_> {
     /// Splits whole lines of `input`, given by number and name. `first_of` returns the number of the first line,
     /// given how many lines there are.
-    fn split(&self, mut bytes: PooledBuffer, input: (u32, &str), first_of: impl FnOnce(u64) -> u64) -> Parts {
+    fn split_lines(
+        &self,
+        mut bytes: PooledBuffer,
+        input: (u32, &str),
+        first_of: impl FnOnce(u64) -> u64,
+    ) -> Parts {
         let (base, whole) = (bytes.offset, bytes.get());
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();

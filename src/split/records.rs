@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
-use super::{Blank, Form, Options, push, push_defect, push_number, push_place, replace};
+use super::{Blank, Form, Options, Splitter, push, push_defect, push_number, push_place, replace};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 use urlsift_grammar::defect::Defect;
@@ -45,18 +45,10 @@ pub(super) fn check(format: Format, options: &Options) -> io::Result<()> {
     Err(Advice::ListUrls(format.name()).error(kind, why))
 }
 
-/// Splits chunks of records.
-pub(super) struct Splitter<'a> {
-    pub(super) options: &'a Options,
-    /// Whether each output is wanted.
-    pub(super) accepted: bool,
-    pub(super) refused: bool,
-}
-
 impl Splitter<'_> {
     /// Splits whole records of `input`, given by number and name, which `reader` reads. If `is_open`, the last record
     /// continues in the next chunk.
-    pub(super) fn split(
+    pub(super) fn split_records(
         &self,
         mut bytes: PooledBuffer,
         mut reader: Box<Reader>,
@@ -85,20 +77,15 @@ impl Splitter<'_> {
             } else {
                 text.into()
             };
-            let to = match fate {
-                Fate::Accepted => To::Accepted,
-                Fate::Refused(_) => To::Refused,
-                Fate::Blank => self.options.blank.into(),
-                Fate::Header | Fate::Unmatched => To::Nowhere,
-                Fate::Remark => To::Both,
+            let (to, count) = match fate {
+                Fate::Accepted => (To::Accepted, &mut parts.split.accepted),
+                Fate::Refused(_) => (To::Refused, &mut parts.split.refused),
+                Fate::Blank => (self.options.blank.into(), &mut parts.split.blank),
+                Fate::Unmatched => (To::Nowhere, &mut parts.split.unmatched),
+                Fate::Header => (To::Nowhere, &mut parts.split.remarks),
+                Fate::Remark => (To::Both, &mut parts.split.remarks),
             };
-            match fate {
-                Fate::Accepted => parts.split.accepted += 1,
-                Fate::Refused(_) => parts.split.refused += 1,
-                Fate::Blank => parts.split.blank += 1,
-                Fate::Unmatched => parts.split.unmatched += 1,
-                Fate::Header | Fate::Remark => parts.split.remarks += 1,
-            }
+            *count += 1;
             if matches!(fate, Fate::Header) {
                 parts.header = Some(Header { text: shown.to_vec(), at: [n_kept, parts.to_refused.len()] });
             }
