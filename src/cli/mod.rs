@@ -28,7 +28,7 @@ use std::time::Instant;
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::{MASK, mask, printable};
@@ -439,21 +439,12 @@ fn without_passwords(sentence: &str) -> Vec<u8> {
 /// Whether [`warn`] prints nothing.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-impl Typed {
-    /// Whether `--quiet` is given.
-    fn is_quiet(&self) -> bool {
-        let args = match &self.command {
-            None => &self.scan.input.quiet,
-            Some(Command::Scan(args)) => &args.input.quiet,
-            Some(Command::Lines(args)) => &args.input.quiet,
-            Some(Command::Extract(args)) => &args.lines.input.quiet,
-            Some(Command::Split(args)) => &args.input.quiet,
-            Some(Command::Merge(args)) => &args.quiet,
-            Some(Command::Render(args)) => &args.quiet,
-            Some(_) => return false,
-        };
-        args.quiet
-    }
+/// What was typed. Also notes whether there is `--quiet`.
+fn typed(matches: &ArgMatches) -> clap::error::Result<Typed> {
+    let own = matches.subcommand().map_or(matches, |(_, own)| own);
+    let is_quiet = own.try_get_one("quiet").ok().flatten().is_some_and(|&quiet| quiet);
+    QUIET.store(is_quiet, Ordering::Relaxed);
+    Typed::from_arg_matches(matches)
 }
 
 /// The words of the command line, from the name of the program on.
@@ -476,7 +467,7 @@ fn parse_without_help(words: &[OsString], needs_input: bool) -> Option<Typed> {
     } else {
         commands::scan::ScanArgs::augment_args(clap::Command::new("urlsift"))
     };
-    Typed::from_arg_matches(&parser.try_get_matches_from(words).ok()?).ok()
+    typed(&parser.try_get_matches_from(words).ok()?).ok()
 }
 
 /// Runs the command and returns its exit status. The first word is the name of the program. Help, a wrong command line and a second signal
@@ -490,10 +481,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     assert!(is_first, "a process can run one command");
     let words = self::words();
     let needs_input = io::stdin().is_terminal();
-    let parse = |words: &[OsString]| {
-        let matches = help::command(needs_input).try_get_matches_from(words)?;
-        Typed::from_arg_matches(&matches)
-    };
+    let parse = |words: &[OsString]| typed(&help::command(needs_input).try_get_matches_from(words)?);
     if let Some(commands) = suggest::on_foreign_command(words, Typed::command) {
         let _ = writeln!(io::stderr(), "urlsift: {commands}");
         return 2;
@@ -506,7 +494,6 @@ pub fn run(words: Vec<OsString>) -> u8 {
         })
     };
     let typed = parse_without_help(words, needs_input).unwrap_or_else(full);
-    QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),

@@ -29,7 +29,7 @@ pub(crate) struct MergeArgs {
     report: ReportArgs,
 
     #[command(flatten)]
-    pub(crate) quiet: QuietArgs,
+    quiet: QuietArgs,
 }
 
 pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {

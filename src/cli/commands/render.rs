@@ -22,7 +22,7 @@ pub(crate) struct RenderArgs {
     report: ReportArgs,
 
     #[command(flatten)]
-    pub(crate) quiet: QuietArgs,
+    quiet: QuietArgs,
 }
 
 pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
