@@ -63,13 +63,6 @@ enum Header {
     Known,
 }
 
-/// The length of a record, if its end is known.
-enum Extent {
-    Whole(usize),
-    /// The record continues after the bytes.
-    Open,
-}
-
 impl Table {
     pub(super) fn new(dialect: Dialect, fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
@@ -122,27 +115,23 @@ impl Table {
                     }
                 }
             }
-            match self.extent(&mut cursor.marks, end, offset + end as u64, ended) {
-                Extent::Open => break,
-                Extent::Whole(len) => {
-                    if matches!(self.header, Header::Awaited { .. }) {
-                        if !ended && self.needs_values(&bytes[end..], len) {
-                            break;
-                        }
-                        cursor.marks.seek(end);
-                        cursor.at = end;
-                        self.read(&mut cursor);
-                    }
-                    end += len;
+            let Some(len) = self.extent(&mut cursor.marks, end, offset + end as u64, ended) else { break };
+            if matches!(self.header, Header::Awaited { .. }) {
+                if !ended && self.needs_values(&bytes[end..], len) {
+                    break;
                 }
+                cursor.marks.seek(end);
+                cursor.at = end;
+                self.read(&mut cursor);
             }
+            end += len;
         }
         end
     }
 
-    /// Finds the end of the record at byte `at` of the bytes, which is byte `offset` of the input.
+    /// The length of the record at byte `at` of the bytes, which is byte `offset` of the input. `None` if it continues after the bytes.
     #[inline]
-    fn extent(&mut self, marks: &mut Marks<'_>, at: usize, offset: u64, ended: bool) -> Extent {
+    fn extent(&mut self, marks: &mut Marks<'_>, at: usize, offset: u64, ended: bool) -> Option<usize> {
         let bytes = &marks.bytes()[at..];
         if bytes[0] != b'#' && offset >= self.alone_until && !is_named_delimiter(bytes, offset) {
             let window = &bytes[..bytes.len().min(MAX_RECORD_LEN)];
@@ -152,22 +141,22 @@ impl Table {
                 let is_whole = line.ends_with(b"\n") || ended && line.len() == bytes.len();
                 if is_whole && self.is_escaped_line(marks, at, line.len(), doubt) {
                     marks.seek(at + line.len());
-                    return Extent::Whole(line.len());
+                    return Some(line.len());
                 }
                 marks.seek(at + walked.as_ref().map_or(window.len(), |walked| walked.len));
             }
             match walked {
-                Ok(walked) if window[..walked.len].ends_with(b"\n") => return Extent::Whole(walked.len),
-                Ok(walked) if ended && walked.len == bytes.len() => return Extent::Whole(walked.len),
+                Ok(walked) if window[..walked.len].ends_with(b"\n") => return Some(walked.len),
+                Ok(walked) if ended && walked.len == bytes.len() => return Some(walked.len),
                 Ok(_) | Err(_) if ended || bytes.len() > MAX_RECORD_LEN => {
                     self.alone_until = offset + window.len() as u64;
                 }
-                Ok(_) | Err(_) => return Extent::Open,
+                Ok(_) | Err(_) => return None,
             }
         }
         let line = first_line(bytes);
         marks.seek(at + line.len());
-        if line.ends_with(b"\n") || ended { Extent::Whole(line.len()) } else { Extent::Open }
+        (line.ends_with(b"\n") || ended).then_some(line.len())
     }
 
     /// Like `read`, for the rare records: comments, headers, blank lines and errors.
@@ -196,10 +185,7 @@ impl Table {
             return record;
         }
         marks.seek(at);
-        let len = match self.extent(marks, at, offset, true) {
-            Extent::Whole(len) => len,
-            Extent::Open => bytes.len(),
-        };
+        let len = self.extent(marks, at, offset, true).unwrap_or(bytes.len());
         marks.seek(at);
         if len == whole_line.len() {
             let record = Record::line(whole_line, more, |_, parts| self.read_exactly(marks, at, len, parts));
