@@ -4,24 +4,11 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use memchr::memchr;
 
 use crate::object::Seekable;
-
-/// The offset at which a stream ends, once that has been seen. It can be queried while the stream is read.
-#[derive(Clone, Debug)]
-pub struct StreamEnd(Arc<AtomicU64>);
-
-impl StreamEnd {
-    const UNSEEN: u64 = u64::MAX;
-
-    pub fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|&end| end != Self::UNSEEN)
-    }
-}
 
 /// The lines whose first byte is in a range. Adjoining ranges give each line once.
 ///
@@ -35,7 +22,7 @@ pub struct Span<R> {
     /// End of the range.
     end: u64,
     last: u8,
-    source_end: StreamEnd,
+    source_end: Arc<OnceLock<u64>>,
 }
 
 /// Bytes read at a time before the first line.
@@ -66,9 +53,8 @@ impl<R: Read> Span<R> {
 
     /// The same if the source begins at offset `at`, before the range or at its start.
     fn from_offset(source: R, at: u64, range: &Range<u64>) -> io::Result<Self> {
-        let source_end = StreamEnd(Arc::new(AtomicU64::new(StreamEnd::UNSEEN)));
-        let mut span =
-            Self { source, buffer: Vec::new(), used: 0, at, end: range.end, last: b'\n', source_end };
+        let (buffer, source_end) = (Vec::new(), Arc::default());
+        let mut span = Self { source, buffer, used: 0, at, end: range.end, last: b'\n', source_end };
         if range.start == 0 || range.is_empty() {
             // An empty range has no lines.
             span.end = if range.is_empty() { 0 } else { span.end };
@@ -97,9 +83,9 @@ impl<R: Read> Span<R> {
         self.at
     }
 
-    /// The end of the source, which is known once it has been seen.
-    pub fn source_end(&self) -> StreamEnd {
-        self.source_end.clone()
+    /// The offset at which the source ends, once that has been seen. It can be queried while the lines are read.
+    pub fn source_end(&self) -> Arc<OnceLock<u64>> {
+        Arc::clone(&self.source_end)
     }
 
     fn rest(&self) -> &[u8] {
@@ -128,7 +114,7 @@ impl<R: Read> Span<R> {
         loop {
             match self.source.read(buffer) {
                 Ok(0) if !buffer.is_empty() => {
-                    self.source_end.0.store(self.at, Ordering::Relaxed);
+                    let _ = self.source_end.set(self.at);
                     return Ok(0);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -221,7 +207,7 @@ mod tests {
                             span.read_to_end(&mut lines).unwrap();
                             assert!(text[offset..].starts_with(&lines), "{text:?} {range:?}");
                             assert!(lines.is_empty() || range.contains(&(offset as u64)));
-                            assert!(span.source_end().get().is_none_or(|end| end == len));
+                            assert!(span.source_end().get().is_none_or(|end| *end == len));
                             found.extend(lines);
                         }
                         assert_eq!(found, text, "cut at {first} and {second}");
