@@ -153,7 +153,7 @@ impl Reading {
     /// # Errors
     /// When the input cannot be opened, or its contents are not read.
     pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
-        let (mut bytes, _) = self.decoded(input.open(None)?.bytes(None)?)?;
+        let (mut bytes, _) = self.decoded(input.reader()?.0)?;
         Ok(self.recognise(&self.head(&mut bytes, true).bytes, input.name())?.0)
     }
 

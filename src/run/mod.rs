@@ -51,7 +51,7 @@ use urlsift_engine::{PathCounts, Scanners};
 pub use urlsift_input::progress::Watch;
 use urlsift_input::workers::on_threads;
 pub use urlsift_input::{Advice, Codec, DecodeError, DecodeErrorKind, Input, Object, list as list_inputs};
-use urlsift_input::{ProgressReader, Sizes};
+use urlsift_input::{Meter, ProgressReader, Sizes};
 use urlsift_records::Reader;
 use urlsift_records::looks::Looks;
 pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
@@ -209,6 +209,12 @@ impl Scanned {
         if let Some(reader) = reader.filter(|reader| reader.format() != Format::Lines) {
             append(&mut self.records, input, Records::of(reader));
         }
+    }
+
+    /// Notes how an input is compressed, when it has been decoded as far as possible.
+    fn note_codec(&mut self, input: u32, packing: Option<(Codec, Meter)>) {
+        let entry = |(codec, meter): (_, Meter)| Compressed { input, codec, bytes: meter.bytes() };
+        self.compressed.extend(packing.map(entry));
     }
 
     /// Notes what an input looks like that is read as a list.

@@ -155,7 +155,7 @@ pub(crate) fn read_in_order<'a, N: Send + 'a, R: Send + 'a, E: Send>(
                 }
                 opened => opened,
             };
-            let bytes = opened.bytes_by(helpers.clone(), watch)?;
+            let (bytes, _) = opened.unpack(helpers.clone(), watch)?;
             let (chunks, signs) = AnyChunks::open(bytes, input.name(), reading, sizes)?;
             all_signs.push((number, signs));
             check(chunks.format()).map(|()| chunks)

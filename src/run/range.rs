@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::count_chunk::Counter;
 use super::files::{Access, scan_opened};
-use super::sequential::{Packing, scan_chunks};
+use super::sequential::scan_chunks;
 use super::workers::Workers;
 use super::{ExecOptions, Scanned, scan_numbered};
 use crate::run::chunk_cutter::AnyChunks;
@@ -159,8 +159,8 @@ fn scan_part(
         }
         opened => opened,
     };
-    let (bytes, packed) = Packing::open(opened, None, watch)?;
-    let (mut bytes, utf16) = reading.decoded(Box::new(bytes))?;
+    let (bytes, packing) = opened.unpack(None, watch)?;
+    let (mut bytes, utf16) = reading.decoded(bytes)?;
     let (head, format, looks) = look_at(&mut bytes, input, reading)?;
     let reader = reading.reader(format, &[])?;
     // A range that should end with the input is read to the end of the input, to learn its length.
@@ -172,7 +172,7 @@ fn scan_part(
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
     scanned.tally.note(part.input, Signs::of_text(utf16, looks_at_start(looks)));
-    scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
+    scanned.note_codec(part.input, packing);
     let size = end.get().copied().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
 }

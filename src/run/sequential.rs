@@ -1,7 +1,6 @@
 //! Scans inputs that are read from their start to their end: compressed files, formats whose parts cannot be read alone,
 //! Parquet files, and streams.
 
-use std::io;
 #[cfg(feature = "parquet")]
 use std::ops::Range;
 use std::sync::mpsc::channel;
@@ -11,44 +10,18 @@ use super::count_chunk::{Counter, Long};
 #[cfg(feature = "parquet")]
 use super::parquet::TableChunks;
 use super::workers::Workers;
-use super::{Compressed, Scanned, lock};
+use super::{Scanned, lock};
 use crate::run::chunk_cutter::AnyChunks;
-use crate::run::format_choice::{Reading, Source};
+use crate::run::format_choice::Reading;
 use crate::run::pipeline::{Failure, PooledBuffer};
 use crate::scan::record_fields::append;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::Place;
 #[cfg(feature = "parquet")]
 use urlsift_input::Seekable;
-use urlsift_input::progress::Watch;
-use urlsift_input::workers::Helpers;
-use urlsift_input::{Codec, Input, Meter, Opened, Unpacked};
+use urlsift_input::{Input, Opened};
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
-
-/// The codec of an input, and how far it has been decoded.
-pub(super) struct Packing(Codec, Meter);
-
-impl Packing {
-    /// The bytes of an input from its start, decoded if it is compressed.
-    ///
-    /// # Errors
-    /// When this build cannot read its codec.
-    pub(super) fn open<'a>(
-        opened: Opened,
-        helpers: Helpers<'a>,
-        watch: Option<&Watch>,
-    ) -> io::Result<(Source<'a>, Option<Self>)> {
-        let Opened::Packed(packed) = opened else { return Ok((opened.bytes(watch)?, None)) };
-        let Unpacked { bytes, codec, meter } = packed.unpack(watch, helpers)?;
-        Ok((bytes, Some(Self(codec, meter))))
-    }
-
-    /// The entry for the report, made when the input has been decoded as far as possible.
-    pub(super) fn found(self, input: u32) -> Compressed {
-        Compressed { input, codec: self.0, bytes: self.1.bytes() }
-    }
-}
 
 /// Adds an open input to `scanned`.
 pub(super) fn scan_input<'a>(
@@ -59,7 +32,7 @@ pub(super) fn scan_input<'a>(
     counter: &'a Counter<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
-    let (bytes, packing) = match Packing::open(opened, workers.helpers(), counter.exec.watch.as_ref()) {
+    let (bytes, packing) = match opened.unpack(workers.helpers(), counter.exec.watch.as_ref()) {
         Ok(opened) => opened,
         Err(error) => return scanned.failed(number, error),
     };
@@ -70,7 +43,7 @@ pub(super) fn scan_input<'a>(
         }
         Err(error) => scanned.failures.push(Failure { input: number, error }),
     }
-    scanned.compressed.extend(packing.map(|packing| packing.found(number)));
+    scanned.note_codec(number, packing);
     scanned
 }
 

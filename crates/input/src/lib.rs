@@ -45,7 +45,7 @@ mod unnamed;
 pub use advice::Advice;
 pub use byte_range::Span;
 pub use chunks::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
-pub use codec::{Codec, Coding, DecodeError, DecodeErrorKind, End, Meter, Unpacked};
+pub use codec::{Codec, Coding, DecodeError, DecodeErrorKind, End, Meter};
 pub use directory::Walk;
 pub use file_list::Separator;
 pub use foreign::Foreign;

@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
+use super::codec::{Codec, MAGIC_LEN, Meter, Recognised, recognise, recognise_all, unpack};
 use super::object::{Object, Seekable};
 use super::program::output_of;
 use super::progress_reader::{ByteStream, IsReady, standard, stoppable, waiting};
@@ -52,58 +52,38 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// The decoded bytes from their start. After `watch` is stopped, reading them fails.
+    /// The bytes from their start, and if they are decoded, the codec and how many compressed bytes have been used. After `watch` is stopped,
+    /// reading them fails. `helpers` may help to decode.
     ///
     /// # Errors
     /// When this build cannot read its codec.
-    pub fn bytes(self, watch: Option<&Watch>) -> io::Result<ByteStream> {
-        self.bytes_by(None, watch)
-    }
-
-    /// The same as [`bytes`](Self::bytes), but `helpers` may help to decode a file.
-    ///
-    /// # Errors
-    /// When this build cannot read its codec.
-    pub fn bytes_by<'a>(
-        self,
-        helpers: Helpers<'a>,
-        watch: Option<&Watch>,
-    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+    pub fn unpack<'a>(self, helpers: Helpers<'a>, watch: Option<&Watch>) -> io::Result<Unpacked<'a>> {
         match self {
-            Self::File(file, _) => Ok(stoppable(file, watch)),
-            Self::Stream(bytes) => Ok(bytes),
-            Self::Packed(packed) => Ok(packed.unpack(watch, helpers)?.bytes),
+            Self::File(file, _) => Ok((stoppable(file, watch), None)),
+            Self::Stream(bytes) => Ok((bytes, None)),
+            Self::Packed(Packed { codec, bytes, is_file, is_ready }) => {
+                let decoder = unpack(bytes, codec, watch, is_file, is_ready.zip(helpers))?;
+                let meter = decoder.meter();
+                Ok((Box::new(decoder), Some((codec, meter))))
+            }
         }
     }
 }
+
+/// The bytes of an input, and what decodes them.
+pub type Unpacked<'a> = (Box<dyn Read + Send + 'a>, Option<(Codec, Meter)>);
 
 /// An open compressed input.
 pub struct Packed {
     codec: Codec,
     bytes: ByteStream,
-    /// Length of the input, if it is a file.
-    file_len: Option<u64>,
-    /// Whether a read of a stream would return at once, if the system can say so.
+    is_file: bool,
+    /// Whether a read would return at once. Threads help only if something can say so, and not with small files.
     is_ready: Option<IsReady>,
 }
 
 /// Length from which several threads decode a file, in bytes.
 const LARGE: u64 = 1 << 20;
-
-impl Packed {
-    /// Starts to decode the input. After `watch` is stopped, reading the decoded bytes fails. `helpers` may help.
-    ///
-    /// # Errors
-    /// When this build cannot read its codec.
-    pub fn unpack<'a>(self, watch: Option<&Watch>, helpers: Helpers<'a>) -> io::Result<Unpacked<'a>> {
-        let help = match (self.file_len, helpers) {
-            (None, helpers) => Help::Stream(self.is_ready.zip(helpers)),
-            (Some(LARGE..), Some(helpers)) => Help::Workers(helpers),
-            (Some(_), _) => Help::Alone,
-        };
-        unpack(self.bytes, self.codec, watch, help)
-    }
-}
 
 impl Input {
     /// The name in reports: the path as given or as found, or `-` for standard input. Bytes that are not UTF-8 and
@@ -209,7 +189,7 @@ impl Input {
     pub fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         Ok(match self.open(None)? {
             Opened::File(file, len) => (Box::new(file), Some(len)),
-            opened => (opened.bytes(None)?, None),
+            opened => (opened.unpack(None, None)?.0, None),
         })
     }
 
@@ -279,8 +259,8 @@ impl Input {
         Ok(match codec {
             Codec::Plain => Opened::File(file, len),
             codec => {
-                let (bytes, file_len) = (stoppable(file, watch), Some(len));
-                Opened::Packed(Packed { codec, bytes, file_len, is_ready: None })
+                let is_ready = (len >= LARGE).then(|| Box::new(|| true) as IsReady);
+                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), is_file: true, is_ready })
             }
         })
     }
@@ -295,7 +275,7 @@ impl Input {
         };
         Ok(match codec {
             Codec::Plain => Opened::Stream(bytes),
-            codec => Opened::Packed(Packed { codec, bytes, file_len: None, is_ready }),
+            codec => Opened::Packed(Packed { codec, bytes, is_file: false, is_ready }),
         })
     }
 }

@@ -130,7 +130,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The count of used bytes, which can be read while the decoder works.
-    pub(super) fn meter(&self) -> Meter {
+    pub fn meter(&self) -> Meter {
         self.meter.clone()
     }
 

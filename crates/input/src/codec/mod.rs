@@ -145,73 +145,39 @@ fn begins(codec: Codec, head: &[u8]) -> bool {
     }
 }
 
-/// Compressed content that is being decoded.
-pub struct Unpacked<'a> {
-    /// The decoded bytes.
-    pub bytes: Box<dyn Read + Send + 'a>,
-    /// The codec.
-    pub codec: Codec,
-    /// How many compressed bytes have been used.
-    pub meter: Meter,
-}
-
-/// The threads that help to decode a file.
-#[cfg_attr(
-    not(all(feature = "gzip", feature = "zstd", feature = "xz")),
-    allow(dead_code, reason = "not every codec has work for them")
-)]
-pub enum Help<'a> {
-    /// These, if there are any. No byte may be read before it is needed unless a read returns at once, because a read may
-    /// block.
-    Stream(Option<(IsReady, (JobSender<'a>, usize))>),
-    /// None.
-    Alone,
-    /// Worker threads, and their number.
-    Workers((JobSender<'a>, usize)),
-}
-
-/// Starts to decode `source`, which is compressed with `codec`. After `watch` is stopped, reading the decoded bytes
-/// fails.
+/// Starts to decode `source`, which is compressed with `codec`. After `watch` is stopped, reading the decoded bytes fails.
+///
+/// With `help`, threads decode ahead: so many, by these jobs. Of a stream, no byte may be read before it is needed unless a read returns at
+/// once, because a read may block.
 ///
 /// # Errors
 /// When this build cannot read the codec.
 #[cfg_attr(
-    not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
-    allow(unused_variables, clippy::needless_pass_by_value, reason = "no other codec has work for them")
+    not(all(feature = "gzip", any(feature = "zstd", feature = "bzip2", feature = "xz"))),
+    allow(unused_variables, clippy::needless_pass_by_value, reason = "some codecs have no use for them")
 )]
-pub fn unpack<'a>(
+pub(super) fn unpack<'a>(
     source: impl Read + Send + 'a,
     codec: Codec,
     watch: Option<&Watch>,
-    help: Help<'a>,
-) -> io::Result<Unpacked<'a>> {
+    is_file: bool,
+    help: Option<(IsReady, (JobSender<'a>, usize))>,
+) -> io::Result<Decoder<'a>> {
     #[cfg(feature = "gzip")]
-    if let (Codec::Gzip, Help::Alone | Help::Workers(_)) = (codec, &help) {
-        let (workers, n_workers) = match help {
-            Help::Workers((workers, n_workers)) => (Some(workers), n_workers),
-            _ => (None, 0),
-        };
+    if codec == Codec::Gzip && is_file {
+        let (workers, n_workers) = help.map_or((None, 0), |(_, (workers, n))| (Some(workers), n));
         let blocks = gzip_parallel::Blocks::new(source, workers, gzip_parallel::Sizes::of(n_workers));
-        let decoder = Decoder::new(blocks, codec, watch)?;
-        return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
+        return Decoder::new(blocks, codec, watch);
     }
-    #[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
-    let help: Option<(IsReady, _)> = match help {
-        Help::Workers(helpers) => Some((Box::new(|| true), helpers)),
-        Help::Stream(help) => help,
-        Help::Alone => None,
-    };
     #[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
     if let Some((is_ready, (workers, n_workers))) = help
         && let Some((walk, unit)) = walk(codec)
     {
         let sizes = units::Sizes::of(n_workers, unit);
         let units = units::Units::new(source, is_ready, codec, walk, workers, sizes, watch);
-        let decoder = Decoder::new(units, codec, watch)?;
-        return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
+        return Decoder::new(units, codec, watch);
     }
-    let decoder = Decoder::new(Buffered::new(source), codec, watch)?;
-    Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) })
+    Decoder::new(Buffered::new(source), codec, watch)
 }
 
 /// What finds the units of `codec`, and the most bytes of one that is decoded ahead. The `pzstd` command writes frames of 8
