@@ -119,11 +119,11 @@ pub fn write_records(
         AnyChunk::Lines(chunk) => {
             let numbers = numbers.of(input, &chunk);
             exec.judged(numbers.end - numbers.start);
-            (chunk.into_bytes(), Some((input, Before::Lines(numbers.start))))
+            (chunk.into_bytes(), (input, Before::Lines(numbers.start)))
         }
-        AnyChunk::Records(chunk) => (chunk.bytes, Some((input, Before::Records(chunk.reader)))),
+        AnyChunk::Records(chunk) => (chunk.bytes, (input, Before::Records(chunk.reader))),
         #[cfg(feature = "parquet")]
-        AnyChunk::Table(bytes, chunk) => (bytes, Some((input, Before::Values(chunk)))),
+        AnyChunk::Table(bytes, chunk) => (bytes, (input, Before::Values(chunk))),
     };
     let scanners = exec.scanners();
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {

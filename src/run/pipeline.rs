@@ -125,8 +125,7 @@ pub(crate) struct Ends {
 /// `sink` in order.
 ///
 /// Each input is opened when its turn comes, and fails if `check` refuses its format. `look` gets the number of the input and each chunk on
-/// this thread, in order. It returns the chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk
-/// is finished.
+/// this thread, in order. It returns the chunk's bytes, and a value that is passed on to `work` with them.
 ///
 /// An error of `sink` ends everything. Returns how `sink` ended, and how the inputs did. Whole lines and records of inputs that could not
 /// be read to their end have been passed on up to the error.
@@ -134,7 +133,7 @@ pub(crate) fn read_in_order<'a, N: Send + 'a, R: Send + 'a, E: Send>(
     inputs: &'a [Input],
     (reading, sizes, exec): (&'a Reading, Sizes, &'a ExecOptions),
     check: impl Fn(Format) -> io::Result<()>,
-    look: impl FnMut(u32, AnyChunk) -> (ChunkBytes, Option<N>),
+    look: impl FnMut(u32, AnyChunk) -> (ChunkBytes, N),
     work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
     sink: impl FnMut(R) -> Result<(), E> + Send,
 ) -> (Result<(), E>, Ends) {
@@ -171,7 +170,7 @@ pub(crate) fn read_in_order<'a, N: Send + 'a, R: Send + 'a, E: Send>(
 fn in_chunks<'a, N: Send + 'a, R: Send + 'a, E: Send>(
     sources: impl IntoIterator<Item = (u32, io::Result<AnyChunks<'a>>)>,
     (workers, ahead): (&JobSender<'a>, usize),
-    mut look: impl FnMut(u32, AnyChunk) -> (ChunkBytes, Option<N>),
+    mut look: impl FnMut(u32, AnyChunk) -> (ChunkBytes, N),
     work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
     sink: impl FnMut(R) -> Result<(), E> + Send,
 ) -> (Result<(), E>, Ends) {
@@ -195,10 +194,7 @@ fn in_chunks<'a, N: Send + 'a, R: Send + 'a, E: Send>(
             match chunks.next(&mut spare) {
                 Ok(Some(chunk)) => {
                     let (bytes, note) = look(input, chunk);
-                    let lent = PooledBuffer::new(bytes, &home);
-                    if let Some(note) = note {
-                        return Some((lent, note));
-                    }
+                    return Some((PooledBuffer::new(bytes, &home), note));
                 }
                 end => {
                     ends.failures.extend(end.err().map(|error| Failure { input, error }));
@@ -336,7 +332,7 @@ mod tests {
         let look = |input, chunk| {
             let chunk = of_lines(chunk);
             let note = (input, numbers.of(input, &chunk).start);
-            (chunk.into_bytes(), Some(note))
+            (chunk.into_bytes(), note)
         };
         let work = |(bytes, (input, first)): (PooledBuffer, (u32, u64))| (bytes.get().to_vec(), input, first);
         let sources = sources.map(|(input, source)| (input, source.map(|source| lines(source, sizes))));
@@ -359,27 +355,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_sink_can_end_it() {
-        let sizes = Sizes { chunk: 16, line: 16, in_parts: true, eager: false };
-        let endless = (0..).map(|n| (n, Ok(lines(Source(b"a\nb\n", 4, false), sizes))));
-        let mut n_looked = 0;
-        let mut n_passed = 0;
-        let look = |_, chunk| {
-            n_looked += 1;
-            (of_lines(chunk).into_bytes(), (n_looked % 2 == 0).then_some(()))
-        };
-        let work = |(bytes, ())| bytes;
-        let sink = |bytes: PooledBuffer| {
-            assert_eq!(bytes.get(), b"a\nb\n");
-            n_passed += 1;
-            if n_passed == 10 { Err(n_passed) } else { Ok(()) }
-        };
-        let (ended, Ends { failures, .. }) =
-            with_workers(2, |workers, _| in_chunks(endless, (&workers, 4), look, &work, sink));
-        assert!(ended == Err(10) && failures.is_empty());
-        assert!(n_looked < 100, "no more than a few chunks were under way");
     }
 }

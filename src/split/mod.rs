@@ -220,13 +220,14 @@ pub fn split_inputs<'a>(
     }
     let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 30));
     let turns = Turns::default();
-    let mut turn = 0..;
+    let mut next_turn = 0;
     let look = |input, chunk| match chunk {
-        AnyChunk::Lines(chunk) => (chunk.into_bytes(), turn.next().map(|turn| (input, Whole::Lines(turn)))),
-        AnyChunk::Records(chunk) => {
-            let records = Whole::Records(chunk.reader, chunk.is_open);
-            (chunk.bytes, Some((input, records)))
+        AnyChunk::Lines(chunk) => {
+            let turn = next_turn;
+            next_turn += 1;
+            (chunk.into_bytes(), (input, Whole::Lines(turn)))
         }
+        AnyChunk::Records(chunk) => (chunk.bytes, (input, Whole::Records(chunk.reader, chunk.is_open))),
         #[cfg(feature = "parquet")]
         AnyChunk::Table(..) => unreachable!("the check refuses values of a table"),
     };
