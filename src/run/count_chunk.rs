@@ -112,34 +112,28 @@ impl<'a> Counter<'a> {
         place: Place,
         content: Content,
     ) {
-        match content {
+        let tally = &mut scanned.tally;
+        let records = match content {
             Content::Lines => {
-                let blank = scanned.tally.blank;
-                let ways = self.gatherer.scanners.with(|scanner| {
-                    add_lines(&mut scanned.tally, shown, scanner, bytes, place, self.options)
-                });
-                let judged = ways.bulk + ways.listed;
-                self.exec.judged(judged + scanned.tally.blank - blank);
+                let blank = tally.blank;
+                let ways = self
+                    .gatherer
+                    .scanners
+                    .with(|scanner| add_lines(tally, shown, scanner, bytes, place, self.options));
+                self.exec.judged(ways.bulk + ways.listed + tally.blank - blank);
+                return;
             }
             Content::Records { mut reader, is_last } => {
-                let tally = std::mem::take(&mut scanned.tally);
-                let (tally, records) =
-                    self.gatherer.gather(tally, shown, &mut reader, bytes, is_last, place.input);
-                scanned.tally = tally;
-                self.exec.judged(records.n_fields());
-                append(&mut scanned.records, place.input, records);
+                self.gatherer.gather(tally, shown, &mut reader, bytes, is_last, place.input)
             }
             #[cfg(feature = "parquet")]
             Content::Table(chunk) => {
-                let tally = std::mem::take(&mut scanned.tally);
                 let (fields, run) = (chunk.fields(bytes), chunk.run(place.input));
-                let (tally, records) =
-                    self.gatherer.gather_fields(tally, shown, fields, run, chunk.before().rows + 1);
-                scanned.tally = tally;
-                self.exec.judged(records.n_fields());
-                append(&mut scanned.records, place.input, records);
+                self.gatherer.gather_fields(tally, shown, fields, run, chunk.before().rows + 1)
             }
-        }
+        };
+        self.exec.judged(records.n_fields());
+        append(&mut scanned.records, place.input, records);
     }
 
     /// Adds the content of `bytes`, which begin at `place`, to a result that several threads share for the same input.

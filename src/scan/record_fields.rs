@@ -319,13 +319,13 @@ impl<'a> Gatherer<'a> {
     /// Adds them to `tally`. Kinds in `shown` get no examples.
     pub(crate) fn gather(
         &self,
-        tally: Tally,
+        tally: &mut Tally,
         shown: &AlreadyShown,
         reader: &mut Reader,
         bytes: &[u8],
         ended: bool,
         input: u32,
-    ) -> (Tally, Records) {
+    ) -> Records {
         let (start, first_line) = (reader.offset(), reader.line());
         let place = Place { input, offset: start };
         let mut gathering = Gathering::new(self, tally, shown, place, first_line, reader.format());
@@ -341,9 +341,9 @@ impl<'a> Gatherer<'a> {
         }
         let lines = reader.line() - first_line + u64::from(signs.unterminated);
         let run = Extent::of_bytes(input, start, start + bytes.len() as u64, lines);
-        let (tally, mut records) = gathering.finish(run);
+        let mut records = gathering.finish(run);
         records.take(reader, bytes);
-        (tally, records)
+        records
     }
 
     /// Judges values of a Parquet column: those in `run`, whose first row has the number `first_row`. Counts no
@@ -353,12 +353,12 @@ impl<'a> Gatherer<'a> {
     #[cfg(feature = "parquet")]
     pub(crate) fn gather_fields<'f>(
         &self,
-        tally: Tally,
+        tally: &mut Tally,
         shown: &AlreadyShown,
         fields: impl Iterator<Item = Field<'f>>,
         run: Extent,
         first_row: u64,
-    ) -> (Tally, Records) {
+    ) -> Records {
         let place = Place { input: run.input, offset: run.start };
         let mut gathering = Gathering::new(self, tally, shown, place, first_row, Format::Parquet);
         fields.for_each(|field| gathering.add(&field, &Page::NONE));
@@ -387,7 +387,7 @@ struct Gathering<'a> {
     /// What the WHATWG parser parses the gathered fields against, if it does.
     bases: Option<Bases<'a, Url>>,
     records: Records,
-    tally: Tally,
+    tally: &'a mut Tally,
     /// The examples that the tally need not keep.
     shown: &'a AlreadyShown,
 }
@@ -437,7 +437,7 @@ const MAX_SPARE: usize = 8 << 20;
 impl<'a> Gathering<'a> {
     fn new(
         gatherer: &'a Gatherer<'a>,
-        tally: Tally,
+        tally: &'a mut Tally,
         shown: &'a AlreadyShown,
         place: Place,
         first_line: u64,
@@ -522,7 +522,7 @@ impl<'a> Gathering<'a> {
             let (wanted, role) = (n / 2 / N_ROLES, Role::ALL[n / 2 % N_ROLES]);
             let options = self.options(role);
             let lines = &mut self.lines[n];
-            let shown = self.shown.with(&self.tally, self.place);
+            let shown = self.shown.with(self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
             observer.wanted.is_of_text = self.records.format.ends_at_delimiters();
@@ -538,19 +538,19 @@ impl<'a> Gathering<'a> {
                 lines.observe_alone(&mut observer, self.place, self.unit);
             }
             self.records.count(wanted, role, &tally);
-            self.tally = std::mem::take(&mut self.tally).merge(tally);
+            *self.tally = std::mem::take(self.tally).merge(tally);
             lines.text.clear();
             lines.table.clear();
         }
     }
 
     /// Judges the remaining fields and covers `run`, which contains all fields.
-    fn finish(mut self, run: Extent) -> (Tally, Records) {
+    fn finish(mut self, run: Extent) -> Records {
         self.scan_lines();
         self.tally.cover(run);
         if self.lines.iter().map(Lines::memory).sum::<usize>() <= MAX_SPARE {
             self.gatherer.spare().push(self.lines);
         }
-        (self.tally, self.records)
+        self.records
     }
 }
