@@ -63,7 +63,7 @@ pub struct Batch<'a> {
 pub(crate) struct Line<'a> {
     /// The line without its end; `None` for a null.
     pub(crate) bytes: Option<Cow<'a, [u8]>>,
-    /// `None` for a null and for a blank line. Empty if the line is not judged.
+    /// `None` for a null, and for a blank line of a list or an empty field of a record. Empty if the line is not judged.
     pub(crate) verdict: Option<Verdict>,
     pub(crate) advisories: Advisories,
     /// The number of the line, from 1.
@@ -161,7 +161,7 @@ impl<'a> Batch<'a> {
         self.origins.truncate(1);
     }
 
-    /// The lines that were judged; `None` for nulls and blank lines.
+    /// The lines that were judged; `None` for those without a verdict.
     pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
         self.lines.iter().enumerate().map(|(n, whole)| {
             let (line, verdict) = (whole.bytes.as_deref()?, whole.verdict?);

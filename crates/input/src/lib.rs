@@ -1,5 +1,5 @@
 //! Turns paths, directories and standard input into named inputs, decodes them, and cuts them into chunks of whole lines.
-//! This folder knows no URL.
+//! This crate judges no URL. It masks passwords in the names of inputs.
 //!
 //! A part of the crate `urlsift`, for that crate alone: it promises no stability.
 
