@@ -665,6 +665,8 @@ mod tests {
         report.lengths.iter_mut().for_each(|lengths| lengths.max = most);
         report.top[0].max_error = most;
         report.distinct[0].estimate = most;
+        let records = r#"{"format": "jsonl", "read": 3, "skipped": [], "refused": [], "fields": []}"#;
+        report.inputs[0].records = Some(serde_json::from_str(records).unwrap());
         for lines in [3, 1_234_567, most] {
             report.totals.lines = lines;
             for width in 40..64 {
