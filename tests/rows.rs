@@ -152,6 +152,18 @@ fn there_is_a_row_for_each_field_in_order() {
 }
 
 #[test]
+fn an_input_with_two_failures_has_the_first() {
+    let desk = Desk::new();
+    let table = gzip(b"url,b\nhttp://a/,1\n");
+    let inputs = desk.inputs(&[("cut.csv.gz", &table[..table.len() - 4])]);
+    let mut reading = Reading::of(Format::Csv);
+    reading.fields = vec!["nosuch".parse().unwrap()];
+    let (_, written) = rows(&inputs, &reading, &exec(1, 1 << 20));
+    let [failure] = &written.failures[..] else { panic!("{:?}", written.failures) };
+    assert!(failure.error.to_string().contains("ends too early"), "{}", failure.error);
+}
+
+#[test]
 fn lists_and_records_come_in_their_order() {
     let desk = Desk::new();
     let csv = b"id,url\n".iter().chain(&b"1,http://example.org/\n".repeat(300)).copied().collect::<Vec<_>>();
