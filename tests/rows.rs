@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use urlsift::columns::{COLUMNS, Column, Type};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::{self, Keep};
-use urlsift::internal::rows::{Form as RowForm, Written, write_records};
+use urlsift::internal::rows::{Written, write_records};
 use urlsift::internal::run::{BadRecord, ExecOptions, Format, Input, Reading, list_inputs};
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::internal::{Field, MAX_RECORD_LEN, Reader, rows};
@@ -207,21 +207,6 @@ fn lines_as_rows(name: &str, bytes: &[u8]) -> String {
         offset += line.len();
     }
     rows
-}
-
-#[test]
-fn rows_can_be_objects() {
-    let desk = Desk::new();
-    let inputs = desk.inputs(&[("log", b"{\"url\": \"/a b\"}\n{\"url\": \"\"}\n")]);
-    let mut records = rows::Records::default();
-    (records.columns, records.form) = (columns("field text kind"), RowForm::Jsonl);
-    records.reading = Reading::of(Format::JsonLines);
-    let mut out = Vec::new();
-    write_records(&inputs, &records, &ExecOptions::default(), &mut out).unwrap();
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        "{\"field\":\"url\",\"text\":\"/a b\",\"kind\":\"relative\"}\n{\"field\":\"url\",\"text\":null,\"kind\":\"blank\"}\n"
-    );
 }
 
 /// `docs/columns.md` has each column, as the table in the program says. `URLSIFT_UPDATE` writes its rows anew.
@@ -653,21 +638,6 @@ fn records_are_not_split_to_a_terminal() {
     options.reading = Reading::default();
     let (found, split) = split(&inputs, &options, &ExecOptions::default());
     assert_eq!((&found.accepted[..], &found.refused[..]), (&b"http://a/\n"[..], &b""[..]));
-    assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
-}
-
-#[test]
-fn archives_are_not_split() {
-    let desk = Desk::new();
-    let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-    let inputs = desk.inputs(&[("list", b"http://a/\n"), ("warc", warc)]);
-    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, cri, csv, tsv";
-    let mut options = options(Format::Warc, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
-    let error = split_inputs(&inputs, &options, &ExecOptions::default(), None, None).unwrap_err();
-    assert_eq!(error.to_string(), why);
-    options.reading = Reading::default();
-    let (found, split) = split(&inputs, &options, &ExecOptions::default());
-    assert_eq!(found.accepted, b"http://a/\n");
     assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
 }
 

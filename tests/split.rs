@@ -11,6 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::reference::Rng;
 use crate::support::{self, amount, drawn, mutated, on_all_cores, text, trimmed};
+use crate::text::unescaped;
 use tempfile::TempDir;
 use urlsift::internal::escape;
 use urlsift::internal::run::{Codec, ExecOptions, KernelId, list_inputs};
@@ -207,24 +208,6 @@ fn random_inputs_are_split_as_the_naive_twin_does() {
         }
         0
     });
-}
-
-/// Decodes the escapes of `escape::push`.
-fn unescaped(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        (bytes, rest) = match (byte, behind) {
-            (b'\\', [b'\\', behind @ ..]) => ([bytes, vec![b'\\']].concat(), behind),
-            (b'\\', [b'x', behind @ ..]) => {
-                let (digits, behind) = behind.split_at(2);
-                let byte = u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap();
-                ([bytes, vec![byte]].concat(), behind)
-            }
-            _ => ([bytes, vec![byte]].concat(), behind),
-        };
-    }
-    bytes
 }
 
 /// Checks without the judge that the input can be rebuilt from the outputs.

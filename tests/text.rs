@@ -187,32 +187,23 @@ fn by_rules(text: &[u8]) -> Vec<Candidate> {
     }
 }
 
-/// Undoes the escapes of a field of the cases: `\n`, `\t`, `\r`, `\\` and `\xHH`.
+/// Undoes escapes: `\n`, `\t`, `\r`, `\\` and `\xHH`.
 pub(crate) fn unescaped(field: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = field.as_bytes();
-    while let [first, after @ ..] = rest {
-        (rest, bytes) = match (first, after) {
-            (b'\\', [b'x', high, low, after @ ..]) => {
-                let hex = str::from_utf8(&[*high, *low]).unwrap().to_owned();
-                bytes.push(u8::from_str_radix(&hex, 16).unwrap());
-                (after, bytes)
+    let (mut bytes, mut rest) = (Vec::new(), field.bytes());
+    while let Some(byte) = rest.next() {
+        let escaped = (byte == b'\\').then(|| rest.next().unwrap());
+        bytes.push(match escaped {
+            None => byte,
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(b'\\') => b'\\',
+            Some(b'x') => {
+                let digits = [rest.next().unwrap(), rest.next().unwrap()];
+                u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
             }
-            (b'\\', [escaped, after @ ..]) => {
-                bytes.push(match escaped {
-                    b'n' => b'\n',
-                    b't' => b'\t',
-                    b'r' => b'\r',
-                    b'\\' => b'\\',
-                    _ => panic!("{field}"),
-                });
-                (after, bytes)
-            }
-            _ => {
-                bytes.push(*first);
-                (after, bytes)
-            }
-        };
+            Some(_) => panic!("{field}"),
+        });
     }
     bytes
 }

@@ -63,27 +63,6 @@ fn records_and_compressed_inputs_have_counts_too() {
 }
 
 #[test]
-fn merged_parts_keep_the_counts_of_inputs() {
-    let folder = tempfile::tempdir().unwrap();
-    let part = |name: &str, args: &[&str]| {
-        let path = folder.path().join(name);
-        let output = urlsift().args(["--format", "partial", "-o"]).arg(&path).args(args).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        path
-    };
-    let vectors = sample("parser_vectors.txt");
-    let parts = [
-        part("b", &["--range", "9000:", &vectors]),
-        part("a", &["--range", "0:9000", &vectors]),
-        part("c", &[&sample("wpt_inputs.txt")]),
-    ];
-    let merged = json(&urlsift().args(["merge", "--format", "json"]).args(&parts).output().unwrap());
-    let whole = urlsift().args(["--format", "json", &vectors, &sample("wpt_inputs.txt")]).output().unwrap();
-    assert_eq!(merged["inputs"], json(&whole)["inputs"]);
-    assert_eq!(merged["digest"], json(&whole)["digest"]);
-}
-
-#[test]
 fn each_bad_input_has_one_warning() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a", "b", "c"] {

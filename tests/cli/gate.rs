@@ -158,14 +158,3 @@ fn nothing_passes_if_no_url_was_judged() {
     // A condition that holds is named, and decides.
     assert_eq!(feed(&["--fail-on", "judged<1"], b"").status.code(), Some(1));
 }
-
-#[test]
-fn nothing_passes_if_an_input_has_records_but_no_url() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("list"), "http://a.example/\n").unwrap();
-    std::fs::write(folder.path().join("log.jsonl"), "{\"a\": 1}\n".repeat(9)).unwrap();
-    let args = ["--fail-on", "refused", "list", "log.jsonl", "--input-format"];
-    let run = |args: &[&str]| super::urlsift().args(args).current_dir(&folder).output().unwrap();
-    let output = run(&[&args[..3], &["--input-format", "jsonl"], &args[3..4]].concat());
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-}

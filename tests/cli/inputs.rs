@@ -57,15 +57,7 @@ fn unreadable_input_gives_no_page_of_zeros() {
 }
 
 #[test]
-fn a_missing_file_gets_a_hint() {
-    for (name, hint) in [
-        ("expalin", "urlsift: if a command was meant: urlsift explain ...\n"),
-        ("http://example.org/", "for a URL itself: urlsift explain 'URL'\n"),
-    ] {
-        let errors = feed(&[name], b"").stderr;
-        assert!(text(&errors).starts_with(&format!("urlsift: {name}: ")), "{}", text(&errors));
-        assert!(text(&errors).ends_with(hint), "{}", text(&errors));
-    }
+fn a_missing_file_gets_one_line() {
     assert_eq!(text(&feed(&["some/list.txt"], b"").stderr).lines().count(), 1);
 }
 
@@ -103,22 +95,6 @@ fn the_first_usage_error_is_reported() {
         let output = feed(args, b"");
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).starts_with(why), "{}", text(&output.stderr));
-    }
-}
-
-#[test]
-fn options_are_suggested_where_they_belong() {
-    for (args, tip) in [
-        (&["--only", "refused"][..], "--only is an option of urlsift lines"),
-        (&["lines", "--fail-on", "refused"], "unexpected argument '--fail-on'"),
-        (&["lines", "--colums", "line"], "'--columns'"),
-        (&["lines", "--columns", "ofset"], "no such column; did you mean offset?"),
-        (&["-g", "rfc3896"], "'rfc3986'"),
-        (&["-j", "many"], "expected a number of threads from 1 to 1024"),
-    ] {
-        let output = feed(args, b"");
-        assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).contains(tip), "{}", text(&output.stderr));
     }
 }
 

@@ -57,6 +57,10 @@ fn a_misspelt_command() {
 #[test]
 fn a_command_after_the_input() {
     assert_hint(&["urls.txt", "lines"], "a command stands before all options: urlsift lines ...");
+    assert_hint(
+        &["-g", "1738", "lines", "urls.txt"],
+        "a command stands before all options: urlsift lines ...",
+    );
 }
 
 #[test]
@@ -127,6 +131,25 @@ fn a_misspelt_option_of_another_command() {
 fn a_misspelt_option() {
     assert_refused(&["lines", "--colums", "text"], "tip: a similar argument exists: '--columns'\n");
     assert_refused(&["--gramar", "rfc1738"], "tip: a similar argument exists: '--grammar'\n");
+}
+
+#[test]
+fn a_wrong_value() {
+    for (args, part) in [
+        (&["lines", "--columns", "ofset"][..], "no such column; did you mean offset?"),
+        (
+            &["lines", "--columns", "line,colour"],
+            "'colour' for '--columns <COLUMN,...>': no such column; one of input",
+        ),
+        (&["--grammar", "rfc9999"], "invalid value 'rfc9999'"),
+        (&["-g", "rfc3896"], "'rfc3986'"),
+        (&["--fail-on", "everything"], "no such measure; one of refused"),
+        (&["-j", "many"], "expected a number of threads from 1 to 1024"),
+        (&["-j", "0"], "expected a number of threads from 1 to 1024"),
+        (&["explain"], "required arguments were not provided"),
+    ] {
+        assert_refused(args, part);
+    }
 }
 
 #[test]

@@ -252,13 +252,6 @@ fn an_output_with_an_unknown_ending_is_refused() {
 }
 
 #[test]
-fn both_versions_list_the_kernels() {
-    let version = |flag: &str| text(&urlsift().arg(flag).output().unwrap().stdout).to_owned();
-    assert_eq!(version("-V"), version("--version"));
-    assert!(version("-V").contains("\nkernel: ") && version("-V").contains("portable"));
-}
-
-#[test]
 fn merge_and_render_say_what_a_file_is_that_they_do_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| urlsift().args(args).current_dir(&folder).output().unwrap();

@@ -354,19 +354,6 @@ fn a_partial_report_keeps_the_rules_of_masked_lines() {
 }
 
 #[test]
-fn partial_reports_of_the_version_before_are_refused() {
-    let partial = feed(&["--format", "partial"], b"http://h/\n");
-    let partial = text(&partial.stdout).replace("urlsift.partial/2", "urlsift.partial/1");
-    let output = feed(&["merge"], partial.as_bytes());
-    assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
-    assert!(
-        said.contains("its schema is urlsift.partial/1") && said.contains("scan the part again"),
-        "{said}"
-    );
-}
-
-#[test]
 fn a_list_of_urls_taken_for_a_list_of_paths() {
     let folder = tempfile::tempdir().unwrap();
     let mut list = String::from("http://root:SECRET@h/a\nhttp://root:SECRET@h/a.gz\nroot:SECRET@h\n");

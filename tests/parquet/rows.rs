@@ -11,7 +11,7 @@ use urlsift::internal::run::{Format, Selector, Skip, list_inputs};
 use crate::support::{columns, exec, naive_cells};
 
 use super::{
-    Found, check_kind, expected, one_column, open, page, plain_group, read, samples, with_groups, with_values,
+    Found, check_kind, one_column, open, page, plain_group, read, samples, with_groups, with_values,
 };
 
 const COLUMNS: &str = "line offset length field verdict defect text";
@@ -63,24 +63,6 @@ fn there_is_a_row_for_each_value_in_order() {
             assert_eq!(records.counts.skipped(Skip::NoField), table.rows() - n_read, "{name}");
             let fields = records.fields().map(|(_, fields)| fields.judged.lines() + fields.blank);
             assert_eq!(fields.sum::<u64>(), found.values.len() as u64, "{name}");
-        }
-    }
-}
-
-#[test]
-fn rows_are_those_of_pyarrow() {
-    for (path, column) in samples() {
-        let (text, _) = rows(&path, column.as_slice(), "line field text", (2, 1000));
-        let expected = expected(&path);
-        let expected: Vec<_> = expected.lines().filter(|line| !line.contains("\trows\t")).collect();
-        let found: Vec<_> = text.lines().collect();
-        assert_eq!(found.len(), expected.len(), "{}", path.display());
-        for (found, expected) in found.iter().zip(expected) {
-            // A row of an empty value has no text.
-            assert_eq!(
-                found.strip_suffix('-').filter(|_| expected.ends_with('\t')).unwrap_or(found),
-                expected
-            );
         }
     }
 }
