@@ -118,8 +118,6 @@ pub struct ListedLine {
 pub struct Findings {
     fields: [[u64; 4]; COUNTERS],
     steps: Vec<Step>,
-    /// How many of `steps` belong to this segment.
-    n_steps: usize,
     /// The steps of the last stripe that have the end of a listed line.
     listed: Vec<Listed>,
     n_listed: usize,
@@ -281,7 +279,6 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
             findings.steps.resize(n_steps, Step::NONE);
             findings.listed.resize(STRIPE + 1, Listed::NONE);
         }
-        findings.n_steps = n_steps;
         findings.n_listed = 0;
         findings.fields = [[0; 4]; COUNTERS];
         debug_assert!(!list.whatwg || list.bulk_defects == 0);

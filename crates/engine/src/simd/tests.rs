@@ -15,31 +15,6 @@ const TIMES: usize = if cfg!(miri) { 3 } else { 3000 };
 /// The value in elements for lanes that a kernel does not have.
 const NOT_A_LANE: u64 = 0x0123_4567_89ab_cdef;
 
-/// A test that runs for one kernel at a time. It calls the kernel in a [`Job`], which runs in the kernel's shell like
-/// the scan.
-trait Check: Copy {
-    fn check<K: Kernel>(self, kernel: K);
-}
-
-struct EachKernel<C> {
-    check: C,
-    covered: Vec<String>,
-}
-
-impl<C: Check> Visit for EachKernel<C> {
-    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
-        self.covered.push(name.to_owned());
-        self.check.check(kernel);
-    }
-}
-
-/// Runs `check` with every kernel, and prints their names.
-fn with_each(name: &str, check: impl Check) {
-    let mut visit = EachKernel { check, covered: Vec::new() };
-    each(&mut visit);
-    println!("{name}: {}", visit.covered.join("; "));
-}
-
 /// Words and blocks for the operations of kernels.
 trait Draw {
     /// A word whose bits are set half of the time, seldom, or mostly.
@@ -134,11 +109,11 @@ impl<K: Kernel> Job for OnSplat<K> {
     }
 }
 
-#[derive(Clone, Copy)]
 struct OnWords;
 
-impl Check for OnWords {
-    fn check<K: Kernel>(self, kernel: K) {
+impl Visit for OnWords {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        println!("{name}");
         let edges = edges();
         // Neighbouring lanes differ, so that a bit from the wrong lane is noticed.
         for shift in (0..edges.len()).step_by(if cfg!(miri) { 9 } else { 1 }) {
@@ -165,7 +140,7 @@ impl Check for OnWords {
 
 #[test]
 fn words() {
-    with_each("words", OnWords);
+    each(&mut OnWords);
 }
 
 /// Counters of random words.
@@ -211,18 +186,18 @@ impl<K: Kernel> Job for OnRandomCounts<K> {
     }
 }
 
-#[derive(Clone, Copy)]
 struct OnCounts;
 
-impl Check for OnCounts {
-    fn check<K: Kernel>(self, kernel: K) {
+impl Visit for OnCounts {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        println!("{name}");
         kernel.run(OnRandomCounts(kernel));
     }
 }
 
 #[test]
 fn counts() {
-    with_each("counts", OnCounts);
+    each(&mut OnCounts);
 }
 
 /// Compares the classes of all blocks of these lanes with the portable kernel. If the portable kernel has more lanes,
@@ -248,11 +223,11 @@ fn portable_classes(blocks: &Blocks, at: usize) -> [Words; N_CLASSES] {
     OfCodes(Portable.planes::<true>(blocks, at)).all()
 }
 
-#[derive(Clone, Copy)]
 struct OnBlocks;
 
-impl Check for OnBlocks {
-    fn check<K: Kernel>(self, kernel: K) {
+impl Visit for OnBlocks {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        println!("{name}");
         // Every byte at every index of every lane. The bytes beside it differ by index and lane.
         for factor in if cfg!(miri) { 0..1 } else { 0..8 } {
             for first in (0..=u8::MAX).step_by(if cfg!(miri) { 64 } else { 1 }) {
@@ -274,7 +249,7 @@ impl Check for OnBlocks {
 
 #[test]
 fn blocks() {
-    with_each("blocks", OnBlocks);
+    each(&mut OnBlocks);
 }
 
 #[test]
@@ -289,12 +264,12 @@ fn a_block_that_is_not_there() {
 }
 
 #[cfg(all(unix, not(miri)))]
-#[derive(Clone, Copy)]
 struct AtTheEnd;
 
 #[cfg(all(unix, not(miri)))]
-impl Check for AtTheEnd {
-    fn check<K: Kernel>(self, kernel: K) {
+impl Visit for AtTheEnd {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        println!("{name}");
         let mut page = page::Page::new(1024);
         let mut numbers = Random::new(4);
         let inside: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
@@ -314,5 +289,5 @@ impl Check for AtTheEnd {
 #[cfg(all(unix, not(miri)))]
 #[test]
 fn blocks_at_the_end_of_memory() {
-    with_each("blocks at the end of memory", AtTheEnd);
+    each(&mut AtTheEnd);
 }
