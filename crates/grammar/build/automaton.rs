@@ -106,11 +106,8 @@ impl Nfa {
             for (longer, &target) in beginnings.iter().zip(&nodes) {
                 if longer.len() == beginning.len() + 1 && longer.starts_with(beginning) {
                     let last = longer.as_bytes()[beginning.len()];
-                    let mut both = ByteSet([0; 4]);
-                    for byte in [last.to_ascii_lowercase(), last.to_ascii_uppercase()] {
-                        both.0[usize::from(byte) / 64] |= 1 << (byte % 64);
-                        rest.0[usize::from(byte) / 64] &= !(1 << (byte % 64));
-                    }
+                    let both = ByteSet::of([last.to_ascii_lowercase(), last.to_ascii_uppercase()]);
+                    rest = ByteSet(std::array::from_fn(|i| rest.0[i] & !both.0[i]));
                     ways.push(self.push(Node::Byte { set: both, next: target, path }));
                 }
             }
@@ -267,8 +264,8 @@ impl Nfa {
 
     /// All bytes that some rule reads.
     pub fn alphabet(&self) -> ByteSet {
-        self.nodes.iter().fold(ByteSet([0; 4]), |all, node| match node {
-            Node::Byte { set, .. } => ByteSet(std::array::from_fn(|i| all.0[i] | set.0[i])),
+        self.nodes.iter().fold(ByteSet::EMPTY, |all, node| match node {
+            Node::Byte { set, .. } => all.union(*set),
             _ => all,
         })
     }

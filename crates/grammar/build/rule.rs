@@ -12,9 +12,9 @@ use std::rc::Rc;
 pub struct ByteSet(pub [u64; 4]);
 
 impl ByteSet {
-    const EMPTY: Self = Self([0; 4]);
+    pub(crate) const EMPTY: Self = Self([0; 4]);
 
-    fn of(bytes: impl IntoIterator<Item = u8>) -> Self {
+    pub(crate) fn of(bytes: impl IntoIterator<Item = u8>) -> Self {
         let mut set = Self::EMPTY;
         for byte in bytes {
             set.0[usize::from(byte) / 64] |= 1 << (byte % 64);
@@ -27,7 +27,7 @@ impl ByteSet {
         self.0[byte as usize / 64] >> (byte % 64) & 1 == 1
     }
 
-    fn union(self, other: Self) -> Self {
+    pub(crate) fn union(self, other: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 }
@@ -96,15 +96,9 @@ fn either(first: Rule, second: Rule) -> Rule {
     }
 }
 
-impl Add<Rule> for Rule {
+impl<R: Into<Rule>> Add<R> for Rule {
     type Output = Rule;
-    fn add(self, next: Rule) -> Rule {
-        sequence(self, next)
-    }
-}
-impl Add<&str> for Rule {
-    type Output = Rule;
-    fn add(self, next: &str) -> Rule {
+    fn add(self, next: R) -> Rule {
         sequence(self, next.into())
     }
 }
@@ -114,15 +108,9 @@ impl Add<Rule> for &str {
         sequence(self.into(), next)
     }
 }
-impl BitOr<Rule> for Rule {
+impl<R: Into<Rule>> BitOr<R> for Rule {
     type Output = Rule;
-    fn bitor(self, other: Rule) -> Rule {
-        either(self, other)
-    }
-}
-impl BitOr<&str> for Rule {
-    type Output = Rule;
-    fn bitor(self, other: &str) -> Rule {
+    fn bitor(self, other: R) -> Rule {
         either(self, other.into())
     }
 }
