@@ -64,11 +64,7 @@ use crate::hyperscan::Hyperscan;
 
 /// The lists of web addresses other than `top100.txt`.
 const WEB: [&str; 6] = [
-    "apache_referers.txt",
-    "debian_homepages.txt",
-    "ebook_links.txt",
-    "kasztp.txt",
-    "ldp_urls.txt",
+    "apache_referers.txt", "debian_homepages.txt", "ebook_links.txt", "kasztp.txt", "ldp_urls.txt",
     "osm_community.txt",
 ];
 

@@ -57,16 +57,8 @@ fn scan_chunks(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally
 
 fn in_memory(c: &mut Criterion) {
     let samples = [
-        "top100.txt",
-        "kasztp.txt",
-        "debian_homepages.txt",
-        "ldp_urls.txt",
-        "node_files.txt",
-        "iana_hrefs.txt",
-        "dbpedia_iris.txt",
-        "ebook_links.txt",
-        "loc_seeds.crlf.txt",
-        "trackers.txt",
+        "top100.txt", "kasztp.txt", "debian_homepages.txt", "ldp_urls.txt", "node_files.txt",
+        "iana_hrefs.txt", "dbpedia_iris.txt", "ebook_links.txt", "loc_seeds.crlf.txt", "trackers.txt",
     ];
     let corpora = samples.map(|name| (name, corpora::grown(name))).into_iter().chain(corpora::ugly());
     for (name, bytes) in corpora {

@@ -34,11 +34,7 @@ fn read(path: &str) -> String {
 /// Paragraphs of this project's documents, without those that contain URLs or tables.
 fn paragraphs() -> Vec<String> {
     let pages = [
-        "README.md",
-        "ARCHITECTURE.md",
-        "docs/formats.md",
-        "docs/performance.md",
-        "tests/conformance/SPEC.md",
+        "README.md", "ARCHITECTURE.md", "docs/formats.md", "docs/performance.md", "tests/conformance/SPEC.md",
     ];
     let text = pages.map(read).join("\n\n");
     let is_prose = |text: &&str| {

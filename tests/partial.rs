@@ -88,18 +88,9 @@ fn assert_same(merged: Partial, whole: &Report, what: &str) {
 /// Inputs with difficult places for a cut: in a terminator, in a multi-byte character, in a byte order mark, before or
 /// without the last LF. Some have an example with a line number in each line.
 const NASTY: [&[u8]; 12] = [
-    b"",
-    b"\n",
-    b"a",
-    b"\xef\xbb\xbf",
-    b"\xef\xbb\xbfhttp://a/\nb c\n",
-    b"\xef\xbb\xbf\n\n\xef\xbb\xbfx",
-    b"http://a:b@c/ \r\n\r\r\n\rftp://x",
-    b"\n\n\na b\n\n",
-    b"//h/%00\nx-y:z\n//H",
-    b"http://\xc3\xa4/\xe2\x82\xac\n\0\n",
-    b"h\0t\0\n\0",
-    b"aaaaaaaaaaaaaaaaaaaaaaaaa\nb",
+    b"", b"\n", b"a", b"\xef\xbb\xbf", b"\xef\xbb\xbfhttp://a/\nb c\n", b"\xef\xbb\xbf\n\n\xef\xbb\xbfx",
+    b"http://a:b@c/ \r\n\r\r\n\rftp://x", b"\n\n\na b\n\n", b"//h/%00\nx-y:z\n//H",
+    b"http://\xc3\xa4/\xe2\x82\xac\n\0\n", b"h\0t\0\n\0", b"aaaaaaaaaaaaaaaaaaaaaaaaa\nb",
 ];
 
 #[test]

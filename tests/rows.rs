@@ -490,10 +490,7 @@ fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
         Format::Zeek => (
             b"/a\thttp://r/\n",
             &[
-                b"#fields\turi\treferrer\n",
-                b"#fields\tid\turi\n",
-                b"#close\n",
-                b"/\xff\t-\n",
+                b"#fields\turi\treferrer\n", b"#fields\tid\turi\n", b"#close\n", b"/\xff\t-\n",
                 b"/\\x20\t(empty)\n",
             ],
         ),

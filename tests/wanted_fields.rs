@@ -91,11 +91,8 @@ const CASES: [Case; 19] = [
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Length: 98\r\n\r\n\
          HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<base href=\"/\"><a href=\"b c\"></a><img src=d><a href=e>\r\n\r\n",
         &[
-            "body-links url 1 0 0",
-            "body-links link 1 1 0",
-            "body-links embed 1 0 0",
-            "WARC-Target-URI url 1 0 0",
-            "WARC-Date url 0 0 0",
+            "body-links url 1 0 0", "body-links link 1 1 0", "body-links embed 1 0 0",
+            "WARC-Target-URI url 1 0 0", "WARC-Date url 0 0 0",
         ],
         &["WARC-Target-URI http://a/", "body-links /", "body-links b c", "body-links d", "body-links e"],
     ),

@@ -145,14 +145,8 @@ const PIECES: &[&[u8]] = &[
 ];
 
 const BASES: &[&[u8]] = &[
-    b"http://h/a/b?q#f",
-    b"https://u:p@h:8/",
-    b"file:///C:/x/y",
-    b"file://h/p",
-    b"mailto:a@b",
-    b"x://h/a/b",
-    b"x:/a/b",
-    b"about:blank",
+    b"http://h/a/b?q#f", b"https://u:p@h:8/", b"file:///C:/x/y", b"file://h/p", b"mailto:a@b", b"x://h/a/b",
+    b"x:/a/b", b"about:blank",
 ];
 
 /// A line of `pool`, changed in a few places, and perhaps a base.

@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use urlsift::internal::run::KernelId;
-use urlsift::internal::scan_into;
 use urlsift::internal::scan::{Options, Place, Scanners};
+use urlsift::internal::scan_into;
 use urlsift::{Grammar, Tally};
 
 /// What the scanners have learned of earlier inputs must not matter.

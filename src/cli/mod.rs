@@ -623,20 +623,8 @@ mod tests {
             assert!(parse(words).is_some_and(|typed| typed.command.is_some()), "{words}");
         }
         for words in [
-            "",
-            "--",
-            "lines",
-            "lines --",
-            "help",
-            "help lines",
-            "-h",
-            "--help",
-            "lines --help",
-            "-V",
-            "x -V",
-            "--nonsense",
-            "-j 0 x",
-            "lines -j 0 x",
+            "", "--", "lines", "lines --", "help", "help lines", "-h", "--help", "lines --help", "-V",
+            "x -V", "--nonsense", "-j 0 x", "lines -j 0 x",
         ] {
             assert!(parse(words).is_none(), "{words}");
         }

@@ -197,24 +197,8 @@ fn lines() -> Vec<Vec<u8>> {
 fn drawn() -> impl Iterator<Item = Vec<u8>> {
     const STARTS: [&str; 5] = ["http://", "https://", "https://", "HTTP://", "http:/"];
     const HOST: [&str; 18] = [
-        "a",
-        "b",
-        "www",
-        "example",
-        "co",
-        "uk",
-        "com",
-        ".",
-        ".",
-        ".",
-        "-",
-        "1",
-        "255",
-        "0x1",
-        "xn--",
-        "A",
-        "_",
-        "longlabellonglabellonglabellonglabel",
+        "a", "b", "www", "example", "co", "uk", "com", ".", ".", ".", "-", "1", "255", "0x1", "xn--", "A",
+        "_", "longlabellonglabellonglabellonglabel",
     ];
     const REST: [&str; 14] =
         ["/", "/", "/a", "?", "#", "/.", "/..", ".", "%41", "%2f", "'", "\u{e9}", ":80", " "];

@@ -40,10 +40,7 @@ fn each_input_has_the_counts_of_its_own_report() {
 #[test]
 fn records_and_compressed_inputs_have_counts_too() {
     let args = [
-        "--format",
-        "json",
-        "tests/records/nginx.log",
-        "tests/codec/gzip.gz",
+        "--format", "json", "tests/records/nginx.log", "tests/codec/gzip.gz",
         "tests/records/parquet/required.parquet",
     ];
     // Cells with line ends are counted in another way.

@@ -307,14 +307,7 @@ fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<Stri
 #[test]
 fn globs_choose_files_in_directories() {
     let folder = folder_of(&[
-        "d/b.gz",
-        "d/a.txt",
-        "d/a/c.gz",
-        "d/a/old.gz",
-        "d/.h.gz",
-        "d/.git/x.gz",
-        "e.gz",
-        "d/a.txt.gz",
+        "d/b.gz", "d/a.txt", "d/a/c.gz", "d/a/old.gz", "d/.h.gz", "d/.git/x.gz", "e.gz", "d/a.txt.gz",
     ]);
     for (args, expected) in [
         (&["d"][..], &["d/a/c.gz", "d/a/old.gz", "d/a.txt", "d/a.txt.gz", "d/b.gz"][..]),
@@ -346,15 +339,7 @@ fn globs_choose_files_in_directories() {
 #[test]
 fn what_globs_match() {
     let folder = folder_of(&[
-        "a.txt",
-        "b.txt",
-        "c.csv",
-        "d/a.txt",
-        "d/b.gz",
-        "d/e/a.txt",
-        "d/e/f/c.csv",
-        "d/.h.txt",
-        "d/.g/a.txt",
+        "a.txt", "b.txt", "c.csv", "d/a.txt", "d/b.gz", "d/e/a.txt", "d/e/f/c.csv", "d/.h.txt", "d/.g/a.txt",
     ]);
     let visible = "a.txt b.txt c.csv d/a.txt d/b.gz d/e/a.txt d/e/f/c.csv";
     for (globs, expected) in [

@@ -117,15 +117,8 @@ fn commands_of_the_page_select_what_the_scan_did() {
         // These are so long that the page has them once.
         (
             &[
-                "--field",
-                "3",
-                "--input-format",
-                "csv",
-                "--glob",
-                "*.csv",
-                "--glob",
-                "!e of which there is none.csv",
-                ".",
+                "--field", "3", "--input-format", "csv", "--glob", "*.csv", "--glob",
+                "!e of which there is none.csv", ".",
             ],
             10,
         ),

@@ -108,11 +108,7 @@ fn rows_say_which_field_they_are_of() {
     );
 
     let args = [
-        "lines",
-        "--input-format=csv",
-        "--field=id",
-        "--only=accepted",
-        "--format=jsonl",
+        "lines", "--input-format=csv", "--field=id", "--only=accepted", "--format=jsonl",
         "--columns=field,text",
     ];
     let output = feed(&args, TABLE);

@@ -283,20 +283,8 @@ fn pages_in_utf_16() {
 #[test]
 fn drawn_bodies_give_the_links_of_the_plain_page() {
     let tokens = [
-        "<a href=",
-        "<a href='",
-        "'>",
-        ">",
-        "b",
-        "&amp;",
-        "<img src=c>",
-        "<!--",
-        "-->",
-        "\r\n",
-        "0",
-        "\u{e9}",
-        "<script>",
-        "</script>",
+        "<a href=", "<a href='", "'>", ">", "b", "&amp;", "<img src=c>", "<!--", "-->", "\r\n", "0",
+        "\u{e9}", "<script>", "</script>",
     ];
     let mut random = Rng::new(54);
     let mut n = 0;

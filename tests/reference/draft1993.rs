@@ -29,17 +29,8 @@ fn prefixedurl<A: At>(at: &A) -> A {
 //    | waisaddress | mailtoaddress | midaddress | cidaddress.
 fn url<A: At>(at: &A) -> A {
     at.alt(&[
-        httpaddress,
-        ftpaddress,
-        newsaddress,
-        nntpaddress,
-        prosperoaddress,
-        telnetaddress,
-        gopheraddress,
-        waisaddress,
-        mailtoaddress,
-        midaddress,
-        cidaddress,
+        httpaddress, ftpaddress, newsaddress, nntpaddress, prosperoaddress, telnetaddress, gopheraddress,
+        waisaddress, mailtoaddress, midaddress, cidaddress,
     ])
 }
 

@@ -22,16 +22,7 @@ const TEN: [&str; 10] =
 //       | otherurl
 pub fn url<A: At>(at: &A) -> A {
     at.alt(&[
-        httpurl,
-        ftpurl,
-        newsurl,
-        nntpurl,
-        telneturl,
-        gopherurl,
-        waisurl,
-        mailtourl,
-        fileurl,
-        prosperourl,
+        httpurl, ftpurl, newsurl, nntpurl, telneturl, gopherurl, waisurl, mailtourl, fileurl, prosperourl,
         otherurl,
     ])
 }

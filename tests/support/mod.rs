@@ -228,31 +228,8 @@ pub(crate) fn mutated(line: &[u8], rng: &mut Rng) -> Vec<u8> {
 /// An authority with an IP literal that consists of random parts and is sometimes well-formed.
 fn with_ip_literal(rng: &mut Rng) -> Vec<u8> {
     const FRAGMENTS: [&str; 25] = [
-        "::",
-        "::",
-        "::",
-        ":",
-        "1",
-        "ab",
-        "1234",
-        "12345",
-        "fFfF:",
-        "1:",
-        "2:",
-        "1:2:3:4:",
-        "0:0:0:0:0:",
-        ".",
-        "1.2.3.4",
-        "255.0.10.249",
-        "256",
-        "01",
-        "v1.",
-        "V",
-        "%25",
-        "%41",
-        "@",
-        "~",
-        "]",
+        "::", "::", "::", ":", "1", "ab", "1234", "12345", "fFfF:", "1:", "2:", "1:2:3:4:", "0:0:0:0:0:",
+        ".", "1.2.3.4", "255.0.10.249", "256", "01", "v1.", "V", "%25", "%41", "@", "~", "]",
     ];
     let mut line = String::from("//[");
     for _ in 0..=rng.below(8) {

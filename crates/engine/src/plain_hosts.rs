@@ -277,29 +277,8 @@ mod tests {
     #[test]
     fn hosts_and_components_are_those_of_each_line() {
         const PIECES: [&[u8]; 24] = [
-            b"\nhttp://",
-            b"\nhttps://",
-            b"\nhttp://",
-            b"\r\nhttps://a",
-            b"HTTP://",
-            b"a",
-            b"b.c",
-            b"-",
-            b".",
-            b"/",
-            b"?",
-            b"#",
-            b"/.",
-            b":",
-            b"@",
-            b"%",
-            b"'",
-            b"_",
-            b"A",
-            b"\xc3",
-            b"\r",
-            b"\n",
-            b"z9",
+            b"\nhttp://", b"\nhttps://", b"\nhttp://", b"\r\nhttps://a", b"HTTP://", b"a", b"b.c", b"-",
+            b".", b"/", b"?", b"#", b"/.", b":", b"@", b"%", b"'", b"_", b"A", b"\xc3", b"\r", b"\n", b"z9",
             b"abcdefghijklmnopqrstuvwxyz0123456789",
         ];
         let mut random = Random::new(3);

@@ -151,30 +151,13 @@ mod tests {
     /// A beginning, then one text again and again, with up to two other texts in between.
     fn some_line(random: &mut Random) -> Vec<u8> {
         const BEGINNINGS: [&str; 10] = [
-            "http://a.example/",
-            "http://",
-            "ftp://u:p@h/",
-            "mailto:",
-            "",
-            "/",
-            "//h:",
-            "x:",
-            "http://[",
+            "http://a.example/", "http://", "ftp://u:p@h/", "mailto:", "", "/", "//h:", "x:", "http://[",
             "https://h/?",
         ];
         const TEXTS: [&str; 10] =
             ["a", "/b-c", "%41%e2", "x%41yz", "a=b&c;d,", "h.x-1.", "1:2:", "//", "b/%zz", "(~!*'):@"];
         const OTHERS: [&str; 11] = [
-            "?q",
-            "#f",
-            ":",
-            "@",
-            " ",
-            "%",
-            "%4 ",
-            "\u{e4}",
-            "/a;type=a",
-            "]:8/",
+            "?q", "#f", ":", "@", " ", "%", "%4 ", "\u{e4}", "/a;type=a", "]:8/",
             "abcdefghijklmnopqrstuvwxyz",
         ];
         let mut some = |texts: &[&'static str]| texts[random.below(texts.len())];

@@ -4,37 +4,14 @@ use urlsift_grammar::password::shown;
 
 /// The usual names of columns that hold URLs, the likeliest first. Case, white space and `_` are ignored.
 const STRONG: [&str; 15] = [
-    "url",
-    "uri",
-    "targeturi",
-    "warctargeturi",
-    "pageurl",
-    "fullurl",
-    "link",
-    "href",
-    "imageurl",
-    "siteurl",
-    "sourceurl",
-    "linkurl",
-    "urls",
-    "website",
-    "permalink",
+    "url", "uri", "targeturi", "warctargeturi", "pageurl", "fullurl", "link", "href", "imageurl", "siteurl",
+    "sourceurl", "linkurl", "urls", "website", "permalink",
 ];
 
 /// Names that hold URLs less often. A header with such a name alone does not make a table of an input.
 const WEAK: [&str; 12] = [
-    "address",
-    "location",
-    "loc",
-    "page",
-    "toppages",
-    "landingpage",
-    "target",
-    "request",
-    "source",
-    "referer",
-    "referrer",
-    "src",
+    "address", "location", "loc", "page", "toppages", "landingpage", "target", "request", "source",
+    "referer", "referrer", "src",
 ];
 
 /// How many names a message or a report lists.

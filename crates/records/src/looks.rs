@@ -78,16 +78,8 @@ const HEADERS: [&[u8]; 7] = [b"url", b"urls", b"uri", b"link", b"links", b"href"
 
 /// The beginnings of scripts, and of messages and other text with URLs in its lines.
 const LOGS: [&[u8]; 10] = [
-    b"#!/bin/",
-    b"#!/usr/",
-    b"%!PS-",
-    b"#define ",
-    b"#include ",
-    b"BEGIN:VC",
-    b"[InternetShortcut]",
-    b"HTTP/1.",
-    b"From: ",
-    b"Received: ",
+    b"#!/bin/", b"#!/usr/", b"%!PS-", b"#define ", b"#include ", b"BEGIN:VC", b"[InternetShortcut]",
+    b"HTTP/1.", b"From: ", b"Received: ",
 ];
 
 impl TextShape {

@@ -153,17 +153,8 @@ impl FromStr for Condition {
             _ => {
                 let grammar = key.parse::<Grammar>().map_err(|_| {
                     let keys = [
-                        "defect",
-                        "scheme",
-                        "kind",
-                        "verdict",
-                        "advisory",
-                        "host",
-                        "domain",
-                        "host-in",
-                        "host-not-in",
-                        "whatwg",
-                        "whatwg_error",
+                        "defect", "scheme", "kind", "verdict", "advisory", "host", "domain", "host-in",
+                        "host-not-in", "whatwg", "whatwg_error",
                     ];
                     unknown("property", key, &[&keys[..], &Grammar::ALL.map(Grammar::name)].concat())
                 })?;

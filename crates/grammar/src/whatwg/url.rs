@@ -141,22 +141,8 @@ mod tests {
     #[test]
     fn what_is_shown_of_a_url_is_the_serialisation_of_one() {
         const PIECES: [&str; 16] = [
-            "http://",
-            "foo:",
-            "blob:",
-            "file:",
-            "//",
-            "/",
-            ":",
-            "@",
-            "u:SECRET@",
-            "h",
-            "81",
-            "?",
-            "#",
-            "%40",
-            "c:",
-            "\\",
+            "http://", "foo:", "blob:", "file:", "//", "/", ":", "@", "u:SECRET@", "h", "81", "?", "#",
+            "%40", "c:", "\\",
         ];
         let mut random = Random::new(5);
         let mut n_shown = 0;

@@ -4,20 +4,8 @@ use memchr::memchr;
 
 /// The keys of objects that are looked at if no field is chosen. The first one has precedence over all others.
 pub(super) const KEYS: [&str; 14] = [
-    "url",
-    "request",
-    "httpRequest",
-    "http",
-    "RequestPath",
-    "request_Referer",
-    "ClientRequestURI",
-    "ClientRequestReferer",
-    "request_uri",
-    "request_line",
-    "http_referer",
-    "http_referrer",
-    "referer",
-    "log",
+    "url", "request", "httpRequest", "http", "RequestPath", "request_Referer", "ClientRequestURI",
+    "ClientRequestReferer", "request_uri", "request_line", "http_referer", "http_referrer", "referer", "log",
 ];
 
 /// The place of a line of another log in an object of Docker.

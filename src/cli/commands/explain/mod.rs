@@ -121,15 +121,8 @@ fn components(out: &mut String, line: &[u8], keep: Keep) {
 
 /// The columns that `explain` shows beside components.
 const SHOWN: [&str; 9] = [
-    "host_kind",
-    "host_reversed",
-    "host_problems",
-    "suffix",
-    "domain",
-    "private_suffix",
-    "private_domain",
-    "canonical",
-    "surt",
+    "host_kind", "host_reversed", "host_problems", "suffix", "domain", "private_suffix", "private_domain",
+    "canonical", "surt",
 ];
 
 /// Writes the columns that have a cell for the line.
