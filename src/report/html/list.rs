@@ -131,7 +131,7 @@ pub(super) fn tops(report: &Report, bounds: &Bounds) -> Vec<TopList> {
 /// What is counted, how often, and the standard error as a percentage.
 pub(super) fn distinct(report: &Report) -> Vec<(&'static str, u64, String)> {
     let count = |distinct: &Distinct| {
-        (words::items(distinct.of), distinct.estimate, words::percent(distinct.error_ppm.into(), 1_000_000))
+        (words::items(distinct.of), distinct.estimate, words::percent(distinct.error_ppm, 1_000_000))
     };
     report.distinct.iter().take(MAX_TOPS).map(count).collect()
 }
