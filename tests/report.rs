@@ -40,10 +40,8 @@ fn one_digest_for_the_same_input() {
     let report = |args: &[&str], is_file: bool| {
         let mut command = urlsift();
         command.args(["--format", "json"]).args(args);
-        let output = match is_file {
-            true => command.arg(&list).output().unwrap(),
-            false => fed(&mut command, &lists.concat()),
-        };
+        let output =
+            if is_file { command.arg(&list).output().unwrap() } else { fed(&mut command, &lists.concat()) };
         Report::from_json(&output.stdout).unwrap()
     };
     let expected = report(&["-j1", "--kernel", "portable"], true);
