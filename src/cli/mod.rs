@@ -184,6 +184,7 @@ fn suffix_list() -> impl TypedValueParser<Value = UsedList> {
     input_path().try_map(|path| {
         let fail = |error: &dyn Display| format!("{}: {error}", path.display());
         let text = fs::read(&path).map_err(|error| fail(&error))?;
+        output_file::keep_list(Input::file(&path));
         SuffixList::parse(&text).map(UsedList::from).map_err(|error| fail(&error))
     })
 }

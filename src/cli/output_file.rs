@@ -15,6 +15,14 @@ static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Locked while several files are moved into their places.
 static PLACING: Mutex<()> = Mutex::new(());
 
+/// The lists that options named and that were read.
+static LISTS: Mutex<Vec<Input>> = Mutex::new(Vec::new());
+
+/// Notes a list that was read. No output may replace it, as no output may replace an input.
+pub(crate) fn keep_list(list: Input) {
+    LISTS.lock().unwrap_or_else(PoisonError::into_inner).push(list);
+}
+
 /// Removes all temporary files that are not yet in their places. Of files that belong together, all are in their places or none is, and this
 /// stays so while the result is kept.
 #[must_use]
@@ -162,10 +170,10 @@ impl Output {
         }
     }
 
-    /// Checks that the output is not an input.
+    /// Checks that the output is not an input, and no list that was read.
     ///
     /// # Errors
-    /// If it is one of `inputs`: that input would be replaced, or never end.
+    /// If it is one of `inputs`, or such a list: that input would be replaced, or never end.
     pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
         let Some(file) = self.file() else { return Ok(()) };
         let is_it = |input: &&Input| {
@@ -173,7 +181,8 @@ impl Output {
                 if input.is_standard() { file_on_standard_input() } else { input.path().and_then(file_at) };
             input.is_some_and(|input| input == file)
         };
-        inputs.iter().find(is_it).map_or(Ok(()), |input| {
+        let lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs.iter().chain(&*lists).find(is_it).map_or(Ok(()), |input| {
             Err(io::Error::other(format!(
                 "{}: is also an input ({}); write to another file",
                 self.name().display(),

@@ -230,17 +230,27 @@ fn a_line_of_a_gibibyte() {
 fn an_output_that_is_an_input_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list");
-    fs::write(&list, "http://a/\n/b c\n").unwrap();
     let name = list.to_str().unwrap();
+    let paths = ["other", "suffixes"].map(|name| folder.path().join(name));
+    let [other, suffixes] = paths.each_ref().map(|path| path.to_str().unwrap());
+    fs::write(suffixes, "// ===BEGIN ICANN DOMAINS===\nexample\n// ===END ICANN DOMAINS===\n").unwrap();
+    fs::write(other, "http://a.example/\n").unwrap();
+    let in_list = format!("host-in={name}");
+    fs::write(&list, "a.example\n").unwrap();
     for args in [
         &[name, "-o", name][..],
         &["lines", name, "-o", name],
         &[folder.path().to_str().unwrap(), "-o", name],
+        &["--files-from", name, "-o", name],
+        &["plan", "--files-from", name, "-o", name],
+        &["lines", other, "--where", &in_list, "-o", name],
+        &["split", other, "--where", &in_list, "-r", name],
+        &["lines", other, "--psl", suffixes, "-o", suffixes],
     ] {
         let output = urlsift().args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("is also an input"), "{output:?}");
-        assert_eq!(fs::read(&list).unwrap(), b"http://a/\n/b c\n");
+        assert_eq!(fs::read(&list).unwrap(), b"a.example\n");
     }
 }
 

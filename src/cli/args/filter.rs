@@ -18,8 +18,10 @@ use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Level, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
+use urlsift_input::Input;
 
 use crate::cli::offered::Offered;
+use crate::cli::output_file::keep_list;
 use crate::cli::suggest::{one_of, unknown};
 use crate::cli::warn;
 
@@ -226,6 +228,7 @@ fn host_set(path: &str) -> Result<HostSet, String> {
         return Err("a list of names is a file, such as names.txt".to_owned());
     }
     let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    keep_list(Input::file(path));
     HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))
 }
 

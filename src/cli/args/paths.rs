@@ -9,6 +9,7 @@ use clap::Args;
 use urlsift_input::{Codec, Input, Separator, Walk};
 
 use crate::cli::args::directory;
+use crate::cli::output_file::keep_list;
 use crate::cli::{input_path, more, suggest, warn};
 
 /// The paths of inputs.
@@ -211,5 +212,6 @@ fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -
     if inputs.is_empty() {
         warn(&format!("{}: there is no name in this list", list.name()));
     }
+    keep_list(list);
     Ok(inputs)
 }

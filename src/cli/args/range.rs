@@ -15,6 +15,7 @@ use urlsift_records::input_signs::Signs;
 
 use crate::cli::args::paths::input_at;
 use crate::cli::args::size::count;
+use crate::cli::output_file::keep_list;
 use crate::cli::{InputArgs, advice, input_path};
 
 #[derive(Args)]
@@ -55,8 +56,6 @@ pub(crate) struct Asked {
     parts: Vec<Part>,
     /// Whether these are only parts of the inputs.
     pub(crate) are_parts: bool,
-    /// The list of splits, if the parts come from one.
-    pub(crate) list: Option<Input>,
 }
 
 impl PartArgs {
@@ -89,14 +88,7 @@ impl PartArgs {
         if let (Some(range), [part]) = (&self.range, &mut parts[..]) {
             part.range = range.clone();
         }
-        Ok(Some(Asked {
-            inputs,
-            identities,
-            n_inputs: None,
-            parts,
-            are_parts: self.range.is_some(),
-            list: None,
-        }))
+        Ok(Some(Asked { inputs, identities, n_inputs: None, parts, are_parts: self.range.is_some() }))
     }
 }
 
@@ -124,8 +116,8 @@ impl Asked {
             n_inputs: None,
             parts: Vec::new(),
             are_parts: true,
-            list: Some(list),
         };
+        keep_list(list);
         for (number, line) in lines.lines().enumerate() {
             let line = line?;
             if line.trim().is_empty() {

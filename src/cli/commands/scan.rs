@@ -123,7 +123,6 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     exec.mmap = !args.no_mmap;
     let output = args.report.open()?;
     output.check_is_no_input(&asked.inputs)?;
-    output.check_is_no_input(asked.list.as_slice())?;
     options.lengths |= output.shows_lengths();
     if output.is_partial() || asked.are_parts {
         return run_parts(args, &asked.in_order(), &reading, &options, exec, output);
