@@ -80,7 +80,10 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
     let mut splits = Vec::new();
     for (number, input) in (0..n_inputs).zip(inputs) {
         let named = |error| Advice::at(input.name(), &error);
-        let path = input.path().ok_or_else(|| named(io::Error::other("only files can be planned")))?;
+        let Some(path) = input.path() else {
+            let why = if input.is_standard() { None } else { input.open(None).err() };
+            return Err(named(why.unwrap_or_else(not_a_file)));
+        };
         if path.to_str().is_none() {
             return Err(named(io::Error::other("its path is not UTF-8, and cannot be written as JSON")));
         }
@@ -126,6 +129,10 @@ pub fn cut(scan: &Scan, input: Input, split_size: u64) -> io::Result<Vec<Part>> 
     Ok(cuts.iter().zip(ends).map(part).collect())
 }
 
+fn not_a_file() -> io::Error {
+    io::Error::other("only files can be planned")
+}
+
 /// The assumed ratio of decoded to compressed size.
 const EXPANSION: u64 = 5;
 
@@ -140,12 +147,16 @@ struct Measured {
 }
 
 fn measure(input: &Input, reading: &Reading, split_size: u64) -> io::Result<Measured> {
+    // To open a pipe, or to read it, may wait for ever.
+    if input.may_wait() {
+        return Err(not_a_file());
+    }
     let whole = |size, weight| Ok(Measured { size, weight, cuts: vec![0] });
     let (len, is_decoded) = match input.open(None)? {
         Opened::File(file, len) => (len, reading.is_utf16_file(&file)?),
         Opened::Packed(_) => (input.size_bytes().unwrap_or(0).saturating_mul(EXPANSION), true),
         Opened::Stream(_) if input.size_bytes().is_some() => return whole(Some(0), 0),
-        Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
+        Opened::Stream(_) => return Err(not_a_file()),
     };
     let format = reading.format_of(input)?;
     if format == Format::Parquet {
