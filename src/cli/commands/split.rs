@@ -224,6 +224,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
         ));
     }
     options.lists_only = on_terminal(&accepted);
+    let exists = [&accepted, &refused].map(Option::is_some);
     let outputs = || [&accepted, &refused].into_iter().flatten();
     // Progress and rows would appear on the same terminal.
     let mixed = !outputs().all(Output::is_file);
@@ -269,7 +270,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     }
     finish_all(ended)?;
     complain_of(&split.failures, &inputs);
-    warn(&summary(&split, &options));
+    warn(&summary(&split, &options, exists));
     Ok(if split.failures.is_empty() { End::Done } else { End::Incomplete })
 }
 
@@ -296,8 +297,14 @@ fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[In
     Ok(())
 }
 
-/// A sentence on how many lines or records went to which output.
-fn summary(split: &Split, options: &Options) -> String {
+/// A sentence on how many lines or records went to which output. `exists` says whether there is one for the accepted and for the refused.
+fn summary(split: &Split, options: &Options, exists: [bool; 2]) -> String {
+    let place = |goes: [bool; 2]| match [goes[0] && exists[0], goes[1] && exists[1]] {
+        [true, true] => "on both sides",
+        [true, false] => "written with the accepted",
+        [false, true] => "written with the refused",
+        [false, false] => "written nowhere",
+    };
     let [one, many] = if split.records.is_empty() { ["line", "lines"] } else { ["record", "records"] };
     let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
     let mut parts = if grammars.is_empty() {
@@ -313,17 +320,14 @@ fn summary(split: &Split, options: &Options) -> String {
     }
     if split.blank > 0 {
         let place = match options.blank {
-            Blank::Accepted => "written with the accepted",
-            Blank::Refused => "written with the refused",
+            Blank::Accepted => place([true, false]),
+            Blank::Refused => place([false, true]),
             Blank::Dropped => "dropped",
         };
         parts.push(format!(", {} blank ({place})", grouped(split.blank)));
     }
     if split.remarks > 0 {
-        let place = match options.form {
-            Form::Tsv => "written with the accepted",
-            Form::Lines => "on both sides",
-        };
+        let place = place([true, options.form == Form::Lines]);
         parts.push(format!(
             ", {} ({place})",
             plural(split.remarks, "header or comment", "headers and comments")
