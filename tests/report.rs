@@ -272,5 +272,6 @@ fn colours_follow_options_and_environment() {
     assert!(coloured(&["--color", "always"], &[("NO_COLOR", "1")]));
     assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "0")]) && !coloured(&[], &[("CLICOLOR_FORCE", "")]));
     assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
 }

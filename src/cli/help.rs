@@ -165,7 +165,7 @@ pub(crate) const EXIT_STATUSES: [(&str, &str); 4] = [
 /// The environment variables and their effects.
 pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("NO_COLOR", "not empty: no colours, unless --color always"),
-    ("CLICOLOR_FORCE", "not 0: colours into files and pipes too"),
+    ("CLICOLOR_FORCE", "neither empty nor 0: colours into redirected files and pipes too"),
     ("COLUMNS", "how wide the report is on a terminal"),
     ("TERM", "\"dumb\": no colours, unless --color always, and no progress"),
 ];

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::partial_report::Partial;
 use crate::report::{MAX_PAGE, Report, TextStyle, grouped, render};
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
@@ -105,14 +106,14 @@ impl ReportArgs {
     fn style(&self, standard: bool) -> TextStyle {
         let stdout = io::stdout();
         let terminal = standard && stdout.is_terminal();
-        let colourful = standard && AutoStream::choice(&stdout) != ColorChoice::Never;
+        let colourful = standard && has_colours(&stdout);
         self.style_on(terminal, terminal_size::terminal_size_of(&stdout), colourful)
     }
 
     /// Writes the text report of an interrupted scan to standard error.
     pub(crate) fn show(&self, report: &Report) {
         let stderr = io::stderr();
-        let colourful = AutoStream::choice(&stderr) != ColorChoice::Never;
+        let colourful = has_colours(&stderr);
         let style = self.style_on(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr), colourful);
         // If standard error fails, there is nowhere to report it.
         let _ = io::stderr().write_all(render(report, &style).as_bytes());
@@ -204,6 +205,12 @@ impl ReportOutput {
         }
         Ok(())
     }
+}
+
+/// Whether the environment wants colours on a stream.
+fn has_colours(stream: &impl RawStream) -> bool {
+    let is_forced = env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    AutoStream::choice(stream) != ColorChoice::Never && (stream.is_terminal() || is_forced)
 }
 
 /// Whether no input could be read at all.
