@@ -55,16 +55,12 @@ impl Failure {
         }
     }
 
-    /// The failures of tables that lack a wanted column.
-    pub(crate) fn of_columns(records: &[(u32, Records)]) -> impl Iterator<Item = Self> {
-        records
-            .iter()
-            .filter_map(|(input, records)| Some(Self { input: *input, error: records.missing_column()? }))
-    }
-
     /// Adds the failures of tables that lack a wanted column. Keeps the first failure of each input, in the order of the inputs.
     pub(crate) fn complete(failures: &mut Vec<Self>, records: &[(u32, Records)]) {
-        failures.extend(Self::of_columns(records));
+        let of_columns = |(input, records): &(u32, Records)| {
+            Some(Self { input: *input, error: records.missing_column()? })
+        };
+        failures.extend(records.iter().filter_map(of_columns));
         failures.sort_by_key(|failure| failure.input);
         failures.dedup_by_key(|failure| failure.input);
     }

@@ -95,7 +95,7 @@ pub fn scan_parts(
         if !part.is_whole() {
             let (mut scanned, seen) = scan_part(input_of(part), part, reading, options, exec)
                 .unwrap_or_else(|error| (Scanned::default().failed(part.input, error), None));
-            scanned.failures.extend(Failure::of_columns(&scanned.records));
+            Failure::complete(&mut scanned.failures, &scanned.records);
             found.scanned = found.scanned.merge(scanned);
             *size = seen;
         }
