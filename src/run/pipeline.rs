@@ -352,4 +352,26 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_sink_can_end_it() {
+        let sizes = Sizes { chunk: 16, line: 16, in_parts: true, eager: false };
+        let endless = (0..).map(|n| (n, Ok(lines(Source(b"a\nb\n", 4, false), sizes))));
+        let mut n_looked = 0;
+        let mut n_passed = 0;
+        let look = |_, chunk| {
+            n_looked += 1;
+            (of_lines(chunk).into_bytes(), ())
+        };
+        let work = |(bytes, ())| bytes;
+        let sink = |bytes: PooledBuffer| {
+            assert_eq!(bytes.get(), b"a\nb\n");
+            n_passed += 1;
+            if n_passed == 10 { Err(n_passed) } else { Ok(()) }
+        };
+        let (ended, Ends { failures, .. }) =
+            with_workers(2, |workers, _| in_chunks(endless, (&workers, 4), look, &work, sink));
+        assert!(ended == Err(10) && failures.is_empty());
+        assert!(n_looked < 100, "no more than a few chunks were under way");
+    }
 }
