@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::text::{check, for_cases, unescaped, written};
+use crate::support::escapes::unescaped;
+use crate::text::{check, for_cases, written};
 
 const PROGRAMS: [&str; 4] = ["linkify", "xurls", "lychee", "GitHub"];
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::reference::Rng;
+use crate::support::escapes::unescaped;
 use crate::support::{self, amount, drawn, mutated, on_all_cores, text, trimmed};
-use crate::text::unescaped;
 use tempfile::TempDir;
 use urlsift::internal::escape;
 use urlsift::internal::run::{Codec, ExecOptions, KernelId, list_inputs};

@@ -11,6 +11,7 @@ use urlsift::internal::Reader;
 use urlsift::internal::run::{BadCause, Format};
 
 use crate::reference::Rng;
+use crate::support::escapes::unescaped;
 use crate::support::{amount, on_all_cores};
 
 /// A candidate: its offset, and the URL or the cause for which it is refused.
@@ -185,27 +186,6 @@ fn by_rules(text: &[u8]) -> Vec<Candidate> {
         found.push((start + at, url));
         start += end;
     }
-}
-
-/// Undoes escapes: `\n`, `\t`, `\r`, `\\` and `\xHH`.
-pub(crate) fn unescaped(field: &str) -> Vec<u8> {
-    let (mut bytes, mut rest) = (Vec::new(), field.bytes());
-    while let Some(byte) = rest.next() {
-        let escaped = (byte == b'\\').then(|| rest.next().unwrap());
-        bytes.push(match escaped {
-            None => byte,
-            Some(b'n') => b'\n',
-            Some(b't') => b'\t',
-            Some(b'r') => b'\r',
-            Some(b'\\') => b'\\',
-            Some(b'x') => {
-                let digits = [rest.next().unwrap(), rest.next().unwrap()];
-                u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
-            }
-            Some(_) => panic!("{field}"),
-        });
-    }
-    bytes
 }
 
 /// The candidates as the cases write them: URLs, and causes after "!", with spaces between them.

@@ -1,5 +1,8 @@
 //! Compares the URLs in running text with those of linkify. The rules are those of `tests/conformance/CONTEXT.md`.
 
+#[path = "../../tests/support/escapes.rs"]
+mod escapes;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,25 +17,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Undoes the escapes of the cases.
+/// A field of the cases without its escapes.
 fn unescaped(field: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = field.bytes();
-    while let Some(byte) = rest.next() {
-        let escaped = (byte == b'\\').then(|| rest.next().unwrap());
-        bytes.push(match escaped {
-            None => byte,
-            Some(b'n') => b'\n',
-            Some(b't') => b'\t',
-            Some(b'r') => b'\r',
-            Some(b'x') => {
-                let digits = [rest.next().unwrap(), rest.next().unwrap()];
-                u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
-            }
-            Some(other) => other,
-        });
-    }
-    String::from_utf8(bytes).unwrap()
+    String::from_utf8(escapes::unescaped(field)).unwrap()
 }
 
 /// The table has the results of linkify right: it finds them with the options that are named there.

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part of this folder only")]
 
+pub(crate) mod escapes;
 pub(crate) mod references;
 
 use std::collections::HashSet;
