@@ -341,6 +341,8 @@ fn two_files_and_a_summary() {
     );
     assert_eq!(desk.read("bad.tsv").unwrap(), "list\t4\t55\tpath:space@2\t/a b\n");
     assert_eq!(desk.names(), ["bad.tsv", "good.txt", "list"]);
+    let alone = desk.run(&["list", "--refused", "alone.tsv"]);
+    assert!(text(&alone.stderr).ends_with(" 1 blank (written nowhere)\n"), "{}", text(&alone.stderr));
 }
 
 #[test]

@@ -87,6 +87,14 @@ fn fifo(folder: &Path) -> String {
 }
 
 #[test]
+fn a_silent_pipe_is_not_planned() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = urlsift().args(["plan", &fifo(folder.path())]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).ends_with("only files can be planned\n"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn stopping_at_a_silent_pipe_shows_a_partial_report() {
     for (signal, status, word) in [(libc::SIGINT, 130, "interrupted"), (libc::SIGTERM, 143, "terminated")] {
         let mut child = spawn(urlsift().args(["--format", "json"]));

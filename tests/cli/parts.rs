@@ -179,6 +179,7 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
     part(&["x", "--range", "0:9"], "head");
     part(&["x", "--range", "9:", "-g", "rfc1738"], "other");
     ok(run(&folder, &["x", "-o", "r.json"]));
+    fs::create_dir(folder.path().join("folder")).unwrap();
     for (files, why) in [
         (["whole", "whole"], "counted already: bytes 0 to 64"),
         (["whole", "head"], "counted already: bytes 0 to 9"),
@@ -203,6 +204,7 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
         (&["scan", "--splits", "x"], "line 1: not a split"),
         (&["scan", "--splits", "empty"], "there is no split in it"),
         (&["plan", "-"], "only files can be planned"),
+        (&["plan", "folder"], "there is no file to read in this directory"),
         (&["plan", "missing"], "(os error 2)"),
         (&["plan", "x", "-o", "x"], "is also an input"),
         (&["merge", "head", "-o", "head"], "is also an input"),
