@@ -70,13 +70,13 @@ impl FilterArgs {
         let conditions: Vec<_> =
             self.conditions.iter().cloned().chain(more.map(|test| Condition(vec![test]))).collect();
         for test in conditions.iter().flat_map(|condition| &condition.0) {
+            // Not where the list is read: options are parsed before it is known whether there is --quiet.
             if let Test::HostIn(set, is_in) = test
                 && set.is_empty()
             {
                 let key = if *is_in { "host-in" } else { "host-not-in" };
                 warn(&format!("--where {key}: this list has no names"));
-            }
-            if let Test::Domain(name) = test {
+            } else if let Test::Domain(name) = test {
                 let text = String::from_utf8_lossy(name);
                 let why = match suffixes.find(name).map(|found| found.domain()) {
                     Some(Some(domain)) if domain == name => continue,
