@@ -246,8 +246,13 @@ fn any_number_of_reports_is_merged() {
 }
 
 #[test]
-fn the_merged_report_names_unreadable_inputs() {
+fn reports_name_unreadable_inputs() {
     let folder = folder_with(&[("x", LIST)]);
+    for (format, reader) in [("partial", "merge"), ("json", "render")] {
+        let unread = run(&folder, &["missing", "--format", format]);
+        let shown = feed(&[reader], &unread.stdout);
+        assert!(text(&shown.stdout).contains("missing: No such file"), "{reader}: {}", text(&shown.stdout));
+    }
     let output = run(&folder, &["x", "missing", "--format", "partial"]);
     assert_eq!(output.status.code(), Some(2));
     let merged = feed(&["merge", "--format", "json"], &output.stdout);
@@ -260,7 +265,11 @@ fn the_merged_report_names_unreadable_inputs() {
 #[test]
 fn a_range_without_a_line_says_so() {
     let folder = folder_with(&[("x", LIST)]);
-    let output = run(&folder, &["x", "--range", "1:2"]);
     let message = "urlsift: no line begins in the range\n";
-    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), "", message));
+    for name in ["r.txt", "r.json"] {
+        let output = run(&folder, &["x", "--range", "1:2", "-o", name]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), message));
+        let report = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(report.contains("missing: bytes 0 to 1, bytes 2 to 64"), "{report}");
+    }
 }

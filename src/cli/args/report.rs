@@ -173,21 +173,30 @@ impl ReportOutput {
         self.output.check_is_no_input(inputs)
     }
 
-    /// Writes the report. If no input could be read, an existing file is kept.
+    /// Writes the report of a scan. It `is_void` if no line of any input was read: an existing file is worth more than that.
+    ///
+    /// # Errors
+    /// If the output cannot be written. The error names it.
+    pub(crate) fn write_scanned(self, report: &Report, is_void: bool) -> io::Result<()> {
+        if is_void && self.output.appears_whole() {
+            complain(&format!("nothing was written to {}", self.name().display()));
+            Ok(())
+        } else if is_void && self.format == Format::Text {
+            // A page of zeros below the errors would only hide them.
+            Ok(())
+        } else {
+            self.write(report)
+        }
+    }
+
+    /// Writes the report.
     ///
     /// # Errors
     /// If the output cannot be written. The error names it.
     pub(crate) fn write(self, report: &Report) -> io::Result<()> {
-        // An existing file is worth more than a report of nothing.
-        if is_void(report) && self.output.appears_whole() {
-            complain(&format!("nothing was written to {}", self.name().display()));
-            return Ok(());
-        }
         let name = self.name().display().to_string();
         let mut lacks_json = false;
         self.output.write(|out| match self.format {
-            // A page of zeros below the errors would only hide them.
-            Format::Text if is_void(report) => Ok(()),
             Format::Partial => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a finished report cannot be merged any more; --format partial is for scan and merge",
@@ -211,11 +220,6 @@ impl ReportOutput {
 fn has_colours(stream: &impl RawStream) -> bool {
     let is_forced = env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
     AutoStream::choice(stream) != ColorChoice::Never && (stream.is_terminal() || is_forced)
-}
-
-/// Whether no input could be read at all.
-fn is_void(report: &Report) -> bool {
-    !report.complete && report.inputs.iter().all(|input| input.error.is_some() && input.bytes == 0)
 }
 
 /// The endings of files, and the formats of reports in them.

@@ -21,7 +21,8 @@ use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::{Gate, gates};
 use crate::cli::{
-    End, GrammarArgs, InputArgs, advice, complain, complain_of, kernel, more, warn, warn_of_signs, words,
+    End, GrammarArgs, InputArgs, advice, complain, complain_of, is_void, kernel, more, warn, warn_of_signs,
+    words,
 };
 
 #[derive(Args)]
@@ -168,7 +169,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         let sentence = format!("{read}; nothing was written to {name}");
         return Ok(End::stopped(signal, &sentence));
     }
-    output.write(&report)?;
+    output.write_scanned(&report, is_void(inputs, &scanned.failures, report.totals.lines))?;
     args.input.tell_speed(start, &report);
     Ok(judged(&report, report.complete, &args.fail_on, args.allow_empty))
 }
@@ -225,7 +226,7 @@ fn run_parts(
     if reading.format.is_none() {
         warn_of_refusals(&report);
     }
-    output.write(&report)?;
+    output.write_scanned(&report, is_void(&asked.inputs, &failures, report.totals.lines))?;
     args.input.tell_speed(start, &report);
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }
