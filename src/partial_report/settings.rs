@@ -2,6 +2,7 @@
 //! know what was counted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::ParseIntError;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,7 +54,14 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 struct SuffixSettings {
     version: String,
-    hash: u64,
+    /// Its hash in 16 hexadecimal digits, as in reports.
+    hash: String,
+}
+
+impl SuffixSettings {
+    fn list(&self) -> Result<SuffixList, ParseIntError> {
+        Ok(SuffixList::stand_in(self.version.clone(), u64::from_str_radix(&self.hash, 16)?))
+    }
 }
 
 /// How the WHATWG parser judges lines.
@@ -90,10 +98,10 @@ impl Settings {
             lengths: *lengths,
             top: top.clone(),
             distinct: distinct.clone(),
-            suffixes: options
-                .wanted()
-                .needs_suffixes()
-                .then(|| SuffixSettings { version: suffixes.version().to_owned(), hash: suffixes.hash() }),
+            suffixes: options.wanted().needs_suffixes().then(|| SuffixSettings {
+                version: suffixes.version().to_owned(),
+                hash: format!("{:016x}", suffixes.hash()),
+            }),
             whatwg: whatwg
                 .as_ref()
                 .map(|wanted| WhatwgSettings { standard: STANDARD.to_owned(), base: base_of(wanted) }),
@@ -126,11 +134,14 @@ impl Settings {
         self.whatwg.is_some()
     }
 
-    /// Checks that the base is one.
+    /// Checks that the base and the hash of the list of suffixes are such.
     ///
     /// # Errors
-    /// If it is not.
+    /// If one is not.
     pub(super) fn check(&self) -> Result<(), String> {
+        if self.suffixes.as_ref().is_some_and(|list| list.list().is_err()) {
+            return Err("a hash that is none".to_owned());
+        }
         let base = self.whatwg.as_ref().and_then(|whatwg| whatwg.base.as_deref());
         let is_base = |text: &str| base_of(text).is_some_and(|url| url.to_string() == text);
         if base.is_none_or(is_base) { Ok(()) } else { Err("a base that is none".to_owned()) }
@@ -144,10 +155,8 @@ impl Settings {
             .whatwg
             .as_ref()
             .map(|whatwg| WhatwgWanted { base: whatwg.base.as_deref().and_then(base_of) });
-        let suffixes = self.suffixes.as_ref();
-        let suffixes = suffixes
-            .map(|list| SuffixList::stand_in(list.version.clone(), list.hash).into())
-            .unwrap_or_default();
+        let suffixes = self.suffixes.as_ref().and_then(|list| list.list().ok());
+        let suffixes = suffixes.map(Into::into).unwrap_or_default();
         Options { grammar, lengths, top, distinct, suffixes, whatwg }
     }
 
