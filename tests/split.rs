@@ -402,6 +402,7 @@ fn wrong_outputs_fail_before_the_scan() {
     case(&["list", "-a", "x", "-g", "rfc1738", "--by", "rfc1738"], "cannot be used with");
     case(&["list", "-a", "x", "--by", "rfc9999"], "invalid value 'rfc9999'");
     case(&["list", "-r", "x.txt", "--header"], "--header names the fields");
+    case(&["list", "-a", "x", "--refused-as", "tsv"], "--refused <FILE>");
 }
 
 #[cfg(unix)]

@@ -43,8 +43,9 @@ URLs does. The others are counted, and written nowhere. --matching writes all
 lines that match as they are, whether they are accepted or not.
 
 A byte order mark is left out. A last line without LF gets one when a line is
-written behind it. Passwords stay, unless there is --mask-passwords. FILEs appear together when all is
-written, or not at all; devices and pipes are written to as lines come.
+written behind it. Passwords stay, unless there is --mask-passwords. FILEs
+appear together when all is written, or not at all; devices and pipes are
+written to as lines come.
 
 Exit status: 0 done; 2 usage, an output that cannot be written, or an input
 that could not be read to its end: what was read of it is written.";
@@ -101,7 +102,7 @@ pub(crate) struct SplitArgs {
 
     /// How refused lines are written [default: by the ending of FILE: lines for .txt, .log, .csv, .cdx, .cdxj and .jsonl,
     /// otherwise tsv]
-    #[arg(long, value_enum, value_name = "FORM")]
+    #[arg(long, value_enum, value_name = "FORM", requires = "refused")]
     refused_as: Option<RefusedAs>,
 
     /// Write *** instead of passwords
