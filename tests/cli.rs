@@ -55,6 +55,15 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
     fed(urlsift().args(args), input)
 }
 
+/// A folder with these files.
+fn folder_with<T: AsRef<[u8]>>(files: &[(&str, T)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
 /// A path with "/" between its directories on every system.
 fn with_slashes(path: &str) -> String {
     path.replace(std::path::MAIN_SEPARATOR, "/")
@@ -190,8 +199,7 @@ fn directories_are_walked_in_order() {
 
 #[test]
 fn one_unreadable_input_does_not_stop_the_rest() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("good"), LIST).unwrap();
+    let folder = folder_with(&[("good", LIST)]);
     for command in [&[][..], &["lines"]] {
         let output = urlsift()
             .args(command)
@@ -342,8 +350,7 @@ fn memory_is_bounded_for_any_input() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_wait_do_not_yield() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("urls"), "http://h/\n".repeat(200_000)).unwrap();
+    let folder = folder_with(&[("urls", "http://h/\n".repeat(200_000))]);
     for args in [&["lines", "-j2"][..], &["split", "-j2", "-a", "accepted"]] {
         let mut strace = Command::new("strace");
         strace.current_dir(&folder).args(["-f", "-qq", "-e", "trace=sched_yield", "-o", "trace"]);

@@ -1,14 +1,12 @@
 //! Which column of a table, or key of an object, holds the URLs.
 
-use std::fs;
 use std::process::Output;
 
-use super::{feed, json, text, urlsift};
+use super::{feed, folder_with, json, text, urlsift};
 
 /// Runs the command on a file, through a pipe and with other threads. All reports are the same.
 fn scan(name: &str, bytes: &[u8], args: &[&str]) -> Output {
-    let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join(name), bytes).unwrap();
+    let directory = folder_with(&[(name, bytes)]);
     let run = |more: &[&str]| {
         let args = [&["--json", "--reproducible"], args, more].concat();
         urlsift().args(args).arg(name).current_dir(&directory).output().unwrap()

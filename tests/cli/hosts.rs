@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json as value};
 
-use super::{feed, json, text, urlsift};
+use super::{feed, folder_with, json, text, urlsift};
 
 const LIST: &[u8] =
     b"http://a.b.example/1\nhttp://A.B.Example.:80/\nhttp://x.example.co.uk/\nhttp://192.0.2.1/\n/path\n\
@@ -40,9 +40,10 @@ fn hosts_domains_and_lists_of_names_select_lines() {
 
 #[test]
 fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("names"), "a.example\nhttp://b.example/\n").unwrap();
-    fs::write(folder.path().join("table.csv"), "url,status\nhttp://a/,200\n").unwrap();
+    let folder = folder_with(&[
+        ("names", "a.example\nhttp://b.example/\n"),
+        ("table.csv", "url,status\nhttp://a/,200\n"),
+    ]);
     for (args, sentence) in [
         (
             ["--where", "host=http://a.example/"],
@@ -107,8 +108,7 @@ fn a_long_host_has_a_domain_and_a_port_may_be_a_password() {
 
 #[test]
 fn parts_are_merged_if_they_used_the_same_list() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("rules.dat"), RULES).unwrap();
+    let folder = folder_with(&[("rules.dat", RULES)]);
     let run = |args: &[&str]| urlsift().current_dir(&folder).args(args).output().unwrap();
     let options = ["--top", "domains", "--distinct", "domains"];
     let mut parts = Vec::new();
@@ -128,8 +128,7 @@ fn parts_are_merged_if_they_used_the_same_list() {
 
 #[test]
 fn explain_shows_the_columns_of_hosts_and_keys() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("rules.dat"), RULES).unwrap();
+    let folder = folder_with(&[("rules.dat", RULES)]);
     let explain = |args: &[&str]| {
         let output = urlsift().current_dir(&folder).arg("explain").args(args).output().unwrap();
         text(&output.stdout).split("\n\n").nth(2).unwrap().to_owned()

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::process::Stdio;
 
-use super::{fed, feed, json, text, urlsift, with_slashes};
+use super::{fed, feed, folder_with, json, text, urlsift, with_slashes};
 
 #[test]
 fn a_directory_without_files_is_an_error() {
@@ -129,8 +129,7 @@ fn unreadable_inputs_are_named_and_the_rest_is_counted() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_vanishes_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("late"), "http://h/\n").unwrap();
+    let folder = folder_with(&[("late", "http://h/\n")]);
     // The second input is removed while the command waits for the first one.
     let mut child = urlsift()
         .args(["lines", "-", "late"])

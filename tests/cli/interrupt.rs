@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::terminal::Terminal;
-use super::{text, urlsift};
+use super::{folder_with, text, urlsift};
 
 fn send(child: &Child, signal: i32) {
     // SAFETY: the child has not been waited for, so its process number is still valid.
@@ -319,8 +319,7 @@ fn a_signal_after_the_work_ends_the_command_at_once() {
 fn an_input_takes_less_than_two_kilobytes() {
     use std::os::unix::fs::OpenOptionsExt;
 
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("urls.txt"), "http://h/\nhttp://h/ a\n").unwrap();
+    let folder = folder_with(&[("urls.txt", "http://h/\nhttp://h/ a\n")]);
     let fifo = fifo(folder.path());
     // The pipe is full, so the command waits while it has the report.
     let mut pipe = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(&fifo).unwrap();

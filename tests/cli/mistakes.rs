@@ -1,15 +1,13 @@
 //! The most usual mistakes on the command line, and what the command says of each.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::{text, urlsift};
+use super::{folder_with, text, urlsift};
 
 /// Runs the command in a folder with the list `urls.txt`.
 fn run(args: &[&str]) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("urls.txt"), "http://a.example/\n").unwrap();
+    let folder = folder_with(&[("urls.txt", "http://a.example/\n")]);
     urlsift().args(args).current_dir(&folder).stdin(Stdio::null()).output().unwrap()
 }
 
@@ -43,8 +41,7 @@ fn a_command_of_another_program() {
         assert_refused(args, "the commands are:");
     }
     assert_eq!(run(&["-o", "report", "urls.txt"]).status.code(), Some(0), "the name of an output");
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("check"), "/a\n").unwrap();
+    let folder = folder_with(&[("check", "/a\n")]);
     let output = urlsift().arg("check").current_dir(&folder).output().unwrap();
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "a file of this name is read");
 }
@@ -76,10 +73,11 @@ fn a_url_for_an_input() {
 /// Each row of the table has mistakes and a sentence. The commands in it work.
 #[test]
 fn a_mistake_in_the_table() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("urls.txt"), "http://a.example/\n").unwrap();
-    fs::write(folder.path().join("table.csv"), "id,url\n1,http://a.example/\n").unwrap();
-    fs::write(folder.path().join("names.txt"), "a.example\n").unwrap();
+    let folder = folder_with(&[
+        ("urls.txt", "http://a.example/\n"),
+        ("table.csv", "id,url\n1,http://a.example/\n"),
+        ("names.txt", "a.example\n"),
+    ]);
     let own = Path::new(env!("CARGO_BIN_EXE_urlsift")).parent().unwrap().to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others))).unwrap();

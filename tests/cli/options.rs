@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use super::{LIST, feed, json, lasting, text, urlsift};
+use super::{LIST, feed, folder_with, json, lasting, text, urlsift};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/mosaic_1990s.txt");
 
@@ -22,8 +22,7 @@ fn json_is_short_for_the_format() {
 #[cfg(unix)]
 #[test]
 fn a_report_says_when_and_how_it_was_made_unless_it_is_reproducible() {
-    let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("u:SECRET@h"), LIST).unwrap();
+    let directory = folder_with(&[("u:SECRET@h", LIST)]);
     let run =
         |args: &[&str]| urlsift().args(args).arg("u:SECRET@h").current_dir(&directory).output().unwrap();
     let found = &json(&run(&["--json"]))["run"];
@@ -192,8 +191,7 @@ fn top_lists_have_20_names_by_default() {
 #[test]
 #[cfg(unix)]
 fn a_list_of_bare_hosts_has_no_hosts_and_is_told_why() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a list"), "a.example\nb.example\na.example\nhttp://c d/\n").unwrap();
+    let folder = folder_with(&[("a list", "a.example\nb.example\na.example\nhttp://c d/\n")]);
     for (top, most_frequent) in [("hosts", "a.example"), ("tlds", "example")] {
         let output = urlsift().args(["--top", top, "a list"]).current_dir(&folder).output().unwrap();
         assert!(

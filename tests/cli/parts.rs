@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Command, Output, feed, json, text, urlsift};
+use super::{Command, Output, feed, folder_with, json, text, urlsift};
 
 const LIST: &[u8] = b"http://a.example/\r\nhttp://b.example/b c\nftp://u:hunter2@c/\n/d e\n";
 
@@ -14,14 +14,6 @@ fn in_folder(folder: &tempfile::TempDir) -> Command {
     let mut command = urlsift();
     command.current_dir(folder);
     command
-}
-
-fn folder_with(files: &[(&str, &[u8])]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
-    folder
 }
 
 fn ok(output: Output) -> Vec<u8> {

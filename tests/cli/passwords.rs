@@ -5,7 +5,7 @@ use std::fs::{self, File};
 
 use serde_json::Value;
 
-use super::{SHOWN, feed, json, text, urlsift};
+use super::{SHOWN, feed, folder_with, json, text, urlsift};
 
 /// Every form of report of `list`: its name and what the command writes.
 fn reports(list: &[u8], args: &[&str]) -> Vec<(&'static str, String)> {
@@ -149,8 +149,7 @@ fn no_option_shows_a_password() {
         }
     }
     assert!(runs.len() > 45, "{runs:?}");
-    let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("list"), "http://h/\n").unwrap();
+    let directory = folder_with(&[("list", "http://h/\n")]);
     for (command, option) in &runs {
         let first = if command.is_empty() { "--json" } else { command.as_str() };
         for secret in [
@@ -370,8 +369,7 @@ fn a_list_of_urls_taken_for_a_list_of_paths() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_exists_keeps_its_name() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a:b@c"), "http://h/\n").unwrap();
+    let folder = folder_with(&[("a:b@c", "http://h/\n")]);
     let output = urlsift().args(["--format", "json", "a:b@c"]).current_dir(&folder).output().unwrap();
     assert_eq!(json(&output)["inputs"][0]["name"], "a:b@c");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::{Output, Stdio};
 
-use super::{feed, json, text, urlsift};
+use super::{feed, folder_with, json, text, urlsift};
 
 const LOG: &[u8] =
     b"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 7 \"http://example.org/ b\" \"-\"\n\
@@ -148,8 +148,7 @@ fn rows_are_written_as_records_arrive() {
 
 /// Runs `urlsift split` on a file with this name. Returns its result and the contents of both outputs.
 fn split(name: &str, bytes: &[u8], args: &[&str]) -> (Output, [Option<String>; 2]) {
-    let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join(name), bytes).unwrap();
+    let directory = folder_with(&[(name, bytes)]);
     let mut command = urlsift();
     command.args(["split", name]).args(args).current_dir(directory.path());
     let output = command.output().unwrap();

@@ -1,8 +1,6 @@
 //! Several fields in `--field`: names in rows and reports, and messages about fields that are missing.
 
-use std::fs;
-
-use super::{feed, json, text, urlsift};
+use super::{feed, folder_with, json, text, urlsift};
 
 /// The lines of a report, with a blank between their words.
 fn squeezed(report: &[u8]) -> String {
@@ -114,9 +112,8 @@ fn a_field_that_is_missing_is_named() {
 
 #[test]
 fn counts_of_several_inputs_are_added_up_by_field() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.jsonl"), "{\"to\":\"/\",\"from\":\"x y\"}\n").unwrap();
-    fs::write(folder.path().join("b.jsonl"), "{\"from\":\"/\"}\n").unwrap();
+    let folder =
+        folder_with(&[("a.jsonl", "{\"to\":\"/\",\"from\":\"x y\"}\n"), ("b.jsonl", "{\"from\":\"/\"}\n")]);
     let mut command = urlsift();
     command.args(["--input-format=jsonl", "--field=from,to", "a.jsonl", "b.jsonl"]).current_dir(&folder);
     let output = command.output().unwrap();
