@@ -62,6 +62,9 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
     let (at, blank) = match text(bytes, end, |_, _| {}) {
         Text::Closed(at, blank) => match end_tag(&bytes[at..], element) {
             EndTag::Matches(len) => return Unit::Record(at + len, State::Content),
+            EndTag::Broken(len) => return Unit::Bad(BadCause::BadXml, at + len, at + len),
+            // As in the start tag, the end is treated as the next tag.
+            EndTag::Open(_) if ended => return Unit::Bad(BadCause::BadXml, bytes.len(), bytes.len()),
             EndTag::Open(inside) => return Unit::Open(bytes.len(), State::Tag(inside, Raw::None)),
             EndTag::Other => (at, blank),
         },
@@ -178,6 +181,8 @@ fn text(bytes: &[u8], mut at: usize, mut each: impl FnMut(std::ops::Range<usize>
 enum EndTag {
     /// It is there and has this length.
     Matches(usize),
+    /// A "<" is after these bytes of it.
+    Broken(usize),
     /// Another one is there.
     Other,
     /// The bytes end inside it.
@@ -188,13 +193,14 @@ enum EndTag {
 fn end_tag(bytes: &[u8], element: &[u8]) -> EndTag {
     let name = &bytes[2..];
     let same = name.iter().zip(element).take_while(|(byte, expected)| byte == expected).count();
-    if same < element.len() {
-        return if same == name.len() { EndTag::Open(InTag::Element) } else { EndTag::Other };
-    }
+    let is_whole = same == element.len();
     let rest = &name[same..];
-    match rest.iter().position(|&byte| !byte.is_ascii_whitespace()) {
-        None => EndTag::Open(if rest.is_empty() { InTag::Element } else { InTag::Before }),
-        Some(white) if rest[white] == b'>' => EndTag::Matches(2 + same + white + 1),
+    let white = rest.iter().take_while(|byte| is_whole && byte.is_ascii_whitespace()).count();
+    let len = 2 + same + white;
+    match rest.get(white) {
+        None => EndTag::Open(if white == 0 { InTag::Element } else { InTag::Before }),
+        Some(b'>') if is_whole => EndTag::Matches(len + 1),
+        Some(b'<') => EndTag::Broken(len),
         Some(_) => EndTag::Other,
     }
 }
