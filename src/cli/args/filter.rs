@@ -47,10 +47,11 @@ pub(crate) struct FilterArgs {
     ///                      hosts-differ: RFC 3986 finds another host
     ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
-    /// Commas separate alternatives, such as scheme=ftp,file, but FILE is one
-    /// path. If the option is repeated, all conditions must hold. A blank line
-    /// matches nothing. --grammar chooses whose defect is compared. The JSON
-    /// report has the same names; "urlsift causes" explains them.
+    /// Commas separate alternatives, such as scheme=ftp,file, but FILE is
+    /// one path. If the option is repeated, all conditions must hold. A
+    /// blank line matches nothing. --grammar chooses whose defect is
+    /// compared. The JSON report has the same names; "urlsift causes"
+    /// explains them.
     #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
           verbatim_doc_comment)]
     conditions: Vec<Condition>,

@@ -67,7 +67,7 @@ pub(crate) struct LinesArgs {
 
     /// How rows are written
     ///
-    /// By default, a FILE.jsonl of --output has JSON, and all else is tsv.
+    /// By default, the ending of --output decides: .jsonl has JSON, .tsv and .txt have tsv. Without an ending it is tsv.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Format>,
 

@@ -14,6 +14,9 @@ use crate::cli::output_file::Output;
 use crate::cli::{End, output_path};
 
 #[derive(Args)]
+#[command(mut_arg("paths", |arg| arg.help("Files and directories").long_help(
+    "Files and directories\n\nA directory stands for all files in it and below it."
+)))]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     paths: PathArgs,

@@ -52,7 +52,7 @@ pub(crate) struct ScanArgs {
 
     /// Read files instead of mapping them into memory
     ///
-    /// On Linux, large files on ext4, XFS, Btrfs and tmpfs are memory-mapped if they are in the page cache and no process has
+    /// On Linux, large files on ext2 to ext4, XFS, Btrfs and tmpfs are memory-mapped if they are in the page cache and no process has
     /// them open for writing. A process that then opens such a file for writing, or truncates it, waits up to ten
     /// milliseconds (with O_NONBLOCK it gets an error instead). On a busy machine it may once wait until a suspended thread
     /// continues. Other files are read, and so are all files with --whatwg, --top, --distinct or --lengths, and if there are

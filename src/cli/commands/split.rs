@@ -36,7 +36,8 @@ their URLs are accepted, and to the refused ones where one is not
 record), where there is none, or the record cannot be read (record:cause@place).
 The line, the offset and the text of a row are those of the record. Headers and
 comments go to both sides, but not into rows; of several tables the first header
-serves all. All inputs have to be of one format, and not warc or wat.
+serves all. All inputs have to be of one format, and not json, xml, html, text,
+parquet, warc or wat.
 
 With --where, only lines that match are split; a record matches if one of its
 URLs does. The others are counted, and written nowhere. --matching writes all

@@ -32,7 +32,7 @@ pub(crate) struct ExplainArgs {
 
     /// Only this grammar: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986 [default: all]
     ///
-    /// What browsers make of the URL is left out too.
+    /// Columns of hosts and keys, and what browsers make of the URL, are left out too.
     #[arg(short, long, value_name = "GRAMMAR", value_parser = grammar(), hide_possible_values = true)]
     grammar: Option<Grammar>,
 
