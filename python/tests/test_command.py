@@ -62,6 +62,14 @@ def test_a_closed_pipe_is_no_error(command: list[str], tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+def test_closed_standard_streams_are_no_files(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "list").write_bytes(b"http://a/\na b\n")
+    split = [*command, "split", "-q", "list", "--accepted", "accepted", "--refused", "-"]
+    for words, closed in (([*command, "list"], ">&-"), ([*command, "-"], "<&-"), (split, "<&- >&- 2>&-")):
+        assert subprocess.run(["sh", "-c", f'"$@" {closed}', "sh", *words], cwd=tmp_path, capture_output=True).returncode == 0
+    assert (tmp_path / "accepted").read_bytes() == b"http://a/\n"
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_signals_stop_the_work(command: list[str], name: str) -> None:
     number = signal.Signals[name]

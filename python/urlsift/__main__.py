@@ -1,5 +1,6 @@
 """The command `urlsift`, also as `python -m urlsift`."""
 
+import os
 import signal
 import sys
 
@@ -11,6 +12,12 @@ def main() -> None:
     # Python's own handler waits for Python code, which no longer runs.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A file must not take the number of a standard stream that is closed. Rust's own programs see to it before they start.
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
     command(sys.argv)
 
 
