@@ -827,7 +827,7 @@ impl Column {
     /// null.
     pub fn stream(&self) -> ArrowArrayStream {
         let mut column = self.clone();
-        if !column.children.is_empty() {
+        if column.format == "+s" {
             (column.nulls, column.buffers) = (0, vec![None]);
         }
         let own = OwnStream { column, is_read: false };

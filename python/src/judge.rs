@@ -227,16 +227,16 @@ fn column(name: &String) -> PyResult<&'static JudgedColumn> {
 /// How many rows are judged at a time, on one thread. What is known of them stays in the cache.
 const ROWS: usize = 1 << 10;
 
+/// The most bytes of several rows that are judged at a time.
+const BYTES: usize = 1 << 20;
+
 /// The most times as many that a thread joins.
 const TOGETHER: usize = 8;
-
-/// After how many times as many one thread looks at signals.
-const PARTS: usize = 512;
 
 /// How many times as many are too few for several threads.
 const FEW: usize = 64;
 
-/// The time between two looks at signals while other threads judge.
+/// The time between two looks at signals.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Calls `make` for each item on several threads, or on as many as the system grants. Passes the results to `add` in the order of the items.
@@ -313,8 +313,12 @@ pub fn judge_array<'py>(
     } else {
         let n;
         let of_base = |error: PyErr| {
-            let is_type = error.is_instance_of::<PyTypeError>(py);
-            if is_type { PyTypeError::new_err(format!("base: {}", error.value(py))) } else { error }
+            let message = format!("base: {}", error.value(py));
+            match error {
+                _ if error.is_instance_of::<PyTypeError>(py) => PyTypeError::new_err(message),
+                _ if error.is_instance_of::<PyValueError>(py) => PyValueError::new_err(message),
+                _ => error,
+            }
         };
         (of_bases, n) = batches(py, base).map_err(of_base)?;
         if n != rows {
@@ -330,7 +334,7 @@ pub fn judge_array<'py>(
     }
     let parts: Vec<_> = values
         .iter()
-        .flat_map(|(first, batch)| (*first..).step_by(ROWS).zip(Rows::of(batch, ROWS)))
+        .flat_map(|(first, batch)| Rows::of(batch, ROWS, BYTES).map(move |rows| (first + rows.start(), rows)))
         .collect();
     let scanners = Scanners::new(KernelId::best());
     let judge = |piece: &mut Piece, (first, rows): &(usize, Rows<'_>)| {
@@ -340,8 +344,14 @@ pub fn judge_array<'py>(
     let n_threads = if parts.len() > FEW { Scan::new().threads(threads).n_threads() } else { 1 };
     let mut all = Piece::new(&columns, rows);
     if n_threads == 1 {
-        for parts in parts.chunks(PARTS) {
-            py.detach(|| parts.iter().for_each(|part| judge(&mut all, part)));
+        let mut rest = parts.iter();
+        while rest.len() > 0 {
+            let start = Instant::now();
+            let mut has_time = |part| {
+                judge(&mut all, part);
+                start.elapsed() < SIGNAL_INTERVAL
+            };
+            py.detach(|| rest.all(&mut has_time));
             py.check_signals()?;
         }
     } else {

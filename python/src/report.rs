@@ -1,7 +1,7 @@
 //! Reports: of files, of columns, and merged ones.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -99,13 +99,10 @@ pub fn scan(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Counted> {
     let scan = read_as(scan_of(grammar, counts, threads)?, input_format, fields, codec)?;
-    let mut inputs = list_inputs(&paths);
+    let mut inputs = each_once(&paths);
     // In the order of a report whose parts were merged.
     let identity = |name: &str| Identity { number: None, name: name.to_owned() };
     inputs.sort_by(|one, other| identity(one.name()).place(&identity(other.name())));
-    if let Some(pair) = inputs.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
-        return Err(PyValueError::new_err(format!("{} is named twice", pair[0].name())));
-    }
     let identities: Vec<_> = inputs.iter().map(|input| identity(input.name())).collect();
     let parts: Vec<_> = (0..u32::try_from(inputs.len())?).map(Part::whole).collect();
     scan_parts(py, scan, (inputs, &identities, None), &parts, show_secrets, progress)
@@ -118,7 +115,18 @@ pub fn list_files(paths: Vec<PathBuf>) -> PyResult<Vec<(String, PathBuf, Option<
         let no_file = || PyOSError::new_err(format!("{}: has no file that can be listed", input.name()));
         Ok((input.name().to_owned(), input.path().ok_or_else(no_file)?.to_owned(), input.size_bytes()))
     };
-    list_inputs(&paths).into_iter().map(found).collect()
+    each_once(&paths).into_iter().map(found).collect()
+}
+
+/// The inputs that paths name. A file that two of them name, or that is in a directory that another names, is read once.
+fn each_once(paths: &[PathBuf]) -> Vec<Input> {
+    let mut inputs = list_inputs(paths);
+    let mut known = HashSet::new();
+    inputs.retain(|input| {
+        let path = input.path().unwrap_or(Path::new(input.name()));
+        known.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+    });
+    inputs
 }
 
 /// A range of bytes, with the size of its input if that is known. The end may be `u64::MAX`.
@@ -261,11 +269,16 @@ pub fn count<'py>(
                 batches.push(batch);
             }
         }
-        let mut parts = batches.iter().flat_map(|batch| Rows::of(batch, ROWS)).peekable();
-        while parts.peek().is_some() {
-            let (mut group, mut rows) = (Vec::new(), 0);
-            while let Some(part) = parts.next_if(|part| rows + part.len() <= ROWS) {
+        let mut parts = batches.iter().flat_map(|batch| Rows::of(batch, ROWS, BYTES)).peekable();
+        while let Some(first) = parts.next() {
+            let (mut rows, mut bytes) = (first.len(), first.bytes(0..first.len()));
+            let mut group = vec![first];
+            let mut fits = |part: &Rows<'_>| {
                 rows += part.len();
+                bytes += part.bytes(0..part.len());
+                rows <= ROWS && bytes <= BYTES
+            };
+            while let Some(part) = parts.next_if(&mut fits) {
                 group.push(part);
             }
             let group: Vec<_> = group.iter().collect();

@@ -1,5 +1,6 @@
 //! Values that Python hands over: Arrow arrays and streams, and plain iterables of `str`, `bytes` and `None`.
 
+use std::iter;
 use std::ops::Range;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
@@ -44,10 +45,22 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// All rows of a batch, at most `n` at a time.
-    pub fn of(batch: &'a Batch, n: usize) -> impl Iterator<Item = Self> {
-        let starts = (0..batch.len()).step_by(n);
-        starts.map(move |start| Self { batch, rows: start..batch.len().min(start + n) })
+    /// All rows of a batch, at most `n` at a time, and fewer if they have more than `n_bytes`.
+    pub fn of(batch: &'a Batch, n: usize, n_bytes: usize) -> impl Iterator<Item = Self> {
+        let mut start = 0;
+        iter::from_fn(move || {
+            let mut rows = start..batch.len().min(start + n);
+            while rows.len() > 1 && batch.bytes(rows.clone()) > n_bytes {
+                rows.end -= rows.len() / 2;
+            }
+            start = rows.end;
+            (!rows.is_empty()).then_some(Self { batch, rows })
+        })
+    }
+
+    /// The number of the first row in the batch.
+    pub fn start(&self) -> usize {
+        self.rows.start
     }
 }
 
@@ -144,6 +157,18 @@ impl<'py> Source<'py> {
                     taken: 0,
                     array: None,
                 })));
+            }
+        }
+        if data.get_type().module()?.to_str()?.starts_with("polars") {
+            let types = match optional(data, "dtypes")? {
+                Some(types) => types.try_iter()?.collect::<PyResult<_>>()?,
+                None => Vec::from_iter(optional(data, "dtype")?),
+            };
+            if types.iter().any(|of| of.to_string() == "Object") {
+                // Polars hands over their addresses.
+                return Err(wrong(
+                    "values of the type Object, which are neither strings nor bytes".to_owned(),
+                ));
             }
         }
         if let Some(stream) = optional(data, "__arrow_c_stream__")? {

@@ -51,6 +51,10 @@ def test_polars() -> None:
 def test_duckdb() -> None:
     con = duckdb.connect()
     urlsift.duckdb.register(con)
+    wanted = ["kind"]
+    urlsift.duckdb.register(con, columns=wanted)
+    wanted[0] = "host"
+    assert con.sql("select urlsift('http://a/')").fetchall() == [({"kind": "absolute"},)]
     urlsift.duckdb.register(con)
     with pytest.raises(ValueError, match="no grammar"):
         urlsift.duckdb.register(con, grammar="x")

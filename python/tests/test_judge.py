@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Literal
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -231,6 +232,18 @@ def test_wrong_values_are_named() -> None:
         urlsift.count(["a"], threads=-1)
     with pytest.raises(ValueError, match="threads is 5000; at most"):
         urlsift.judge_array(["a"], threads=5000)
+    for options, message in (
+        ({"threads": "2"}, "threads is '2'; expected an integer"),
+        ({"top": {"threads": 1.5}}, "threads is 1.5; expected an integer"),
+        ({"top": ["hosts"]}, r"top is \['hosts'\]; expected a mapping"),
+    ):
+        wrong: dict[str, Any] = options
+        with pytest.raises(TypeError, match=message):
+            urlsift.count(["a"], **wrong)
+    with pytest.raises(ValueError, match="base: row 0: not text"):
+        urlsift.judge_array(["a"], ["whatwg_href"], base=["\ud800"])
+    with pytest.raises(TypeError, match="row 1: expected str, bytes or None, not int"):
+        urlsift.judge_array(pd.DataFrame({"url": ["a", 5]}))
     with pytest.raises(ValueError, match="sets is 'list'"):
         urlsift.judge_array(["a"], sets="list")  # type: ignore[arg-type]
 
@@ -279,7 +292,7 @@ def test_damaged_batches_of_a_reader_are_an_error() -> None:
 
 def test_bytes_of_other_things_are_refused() -> None:
     objects = pl.Series("url", [object()], dtype=pl.Object)
-    for column in (objects, objects.to_frame()):
+    for column in (objects, objects.to_frame(), objects.to_frame().lazy(), [objects]):
         with pytest.raises(TypeError, match="Object"):
             urlsift.count(column)
     with pytest.raises(TypeError, match="extension type arrow.uuid"):
@@ -319,6 +332,7 @@ def test_results_outlive_what_they_come_from() -> None:
 
 
 def test_a_table_of_the_result() -> None:
+    assert pa.table(urlsift.judge_array(["http://h/", None], [])).num_rows == 2
     table = pa.table(urlsift.judge_array(["http://h/", None], ["kind", "defect"], names="string"))
     assert table.to_pylist() == [{"kind": "absolute", "defect": None}, {"kind": None, "defect": None}]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -132,8 +133,19 @@ def test_scan_of_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert urlsift.scan(["-", "[-]", "./-"]).lines == 1
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "c.txt").write_bytes(b"http://h/\n")
-    with pytest.raises(ValueError, match="is named twice"):
-        urlsift.scan(["folder", "folder/c.txt"])
+    same: tuple[Any, ...] = (["folder", "folder/c.txt", tmp_path / "folder" / "c.txt"], "folder/**", "fold*/**/*")
+    assert [urlsift.scan(paths).lines for paths in same] == [1, 1, 1]
+    assert urlsift.scan(b"folder").lines == 1  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="an open file"), open("folder/c.txt") as file:
+        urlsift.scan(file)
+    (tmp_path / "folder" / "t.csv").write_bytes(b"id,url\n1,http://h/\n")
+    with pytest.warns(UserWarning, match="t.csv: no record gave a URL: 2 bad-json"):
+        assert urlsift.scan("folder/t.csv", input_format="jsonl").lines == 0
+    for stderr in (None, io.StringIO()):
+        if stderr:
+            stderr.close()
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert urlsift.scan("folder/c.txt").lines == 1
     with pytest.raises(ValueError, match="counted already"):
         scanned = urlsift.scan(ROOT / "corpora/samples/trackers.txt")
         urlsift.merge([scanned, scanned])

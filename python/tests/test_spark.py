@@ -112,6 +112,8 @@ def test_the_report_does_not_depend_on_partitions(pages: DataFrame, values: list
         report = urlsift.spark.report(frame, "url")
         assert report.digest == expected.digest
         assert (report.judged, report.nulls, report.complete) == (expected.judged, expected.nulls, True)
+    named = pages.withColumnRenamed("url", "a.`b")
+    assert urlsift.spark.report(named, "a.`b", name="url").digest == expected.digest
     assert urlsift.spark.report(pages.where("false"), "url").digest == urlsift.count([], ordered=False).digest
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from operator import index
 from typing import Any
 
 
@@ -17,16 +18,14 @@ def column_of(data: Any) -> Any:
     if module == "pyarrow" and name == "Scanner":
         return data.to_reader()
     if module == "polars" and name == "LazyFrame":
-        return data.collect_batches()
+        # Frame by frame, because the stream of all does not say that values are objects.
+        return (frame for frame in data.collect_batches())
     if module == "polars" and name == "Expr":
         raise TypeError("an expression instead of a column; urlsift.polars has judge() for expressions")
-    if module == "polars" and "Object" in map(str, [getattr(data, "dtype", ""), *getattr(data, "dtypes", ())]):
-        # Polars hands over their addresses.
-        raise TypeError("values of the type Object, which are neither strings nor bytes")
     if module == "pandas" and name == "DataFrame":
-        import pyarrow
-
-        return pyarrow.Table.from_pandas(data, preserve_index=False)
+        if len(data.columns) != 1:
+            raise TypeError(f"a table with {len(data.columns)} columns ({', '.join(map(str, data.columns))}); choose one")
+        data = data.iloc[:, 0]
     if module == "pandas" and hasattr(data, "dtype"):
         return column_of_pandas(data)
     return data
@@ -44,13 +43,27 @@ def column_of_pandas(series: Any) -> Any:
 MOST_THREADS = 1024
 
 
-def check_numbers(threads: int = 0, **numbers: int) -> None:
-    """Raises ValueError for a negative number and for too many threads."""
-    for name, number in {"threads": threads, **numbers}.items():
-        if number < 0:
-            raise ValueError(f"{name} is {number}; it cannot be negative")
+def check_threads(threads: int) -> None:
+    """Raises an exception for no number of threads."""
+    check_numbers({"threads": threads})
     if threads > MOST_THREADS:
         raise ValueError(f"threads is {threads}; at most {MOST_THREADS} are started")
+
+
+def check_numbers(numbers: Mapping[str, int]) -> None:
+    """Raises TypeError for what is no integer, and ValueError for a negative one."""
+    for name, number in numbers.items():
+        try:
+            negative = index(number) < 0
+        except TypeError:
+            raise TypeError(f"{name} is {number!r}; expected an integer") from None
+        if negative:
+            raise ValueError(f"{name} is {number}; it cannot be negative")
+
+
+def names_of(columns: Sequence[str]) -> tuple[str, ...]:
+    """The names of columns, of which one may stand alone. What the caller does with a list later has no effect."""
+    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def values_of(series: Any) -> Iterator[Any]:

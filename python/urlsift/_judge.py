@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import _urlsift
-from ._column import check_numbers, column_of
+from ._column import check_threads, column_of, names_of
 
 
 def judge_array(
@@ -71,12 +71,10 @@ def judge_array(
     Raises TypeError for values of other types, and ValueError for an unknown name, an unusable base, or a malformed array. For a list,
     the message names the row, from 0.
     """
-    check_numbers(threads=threads)
-    if isinstance(columns, str):
-        columns = [columns]
+    check_threads(threads)
     return _urlsift.judge_array(
         column_of(data),
-        list(columns),
+        list(names_of(columns)),
         grammar=grammar,
         base=base if base is None or isinstance(base, str | bytes) else column_of(base),
         bits=choice("sets", sets, ("struct", "bits")) == "bits",

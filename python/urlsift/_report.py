@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from . import _urlsift
-from ._column import check_numbers, column_of, name_of
+from ._column import check_numbers, check_threads, column_of, name_of
 
 StrPath = str | os.PathLike[str]
 
@@ -191,7 +191,7 @@ class Report:
         if not target.parent.is_dir():
             raise FileNotFoundError(f"{target}: no folder {target.parent}")
         target = target.resolve()
-        whole = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
+        whole = target.with_name(f".urlsift-{os.urandom(4).hex()}")
         try:
             with open(whole, "x", encoding="utf-8", newline="") as file:
                 file.write(write())
@@ -301,8 +301,10 @@ def columns_of(table: str, report: Row) -> list[tuple[str, bool, list[Any]]]:
 def counts(
     lengths: bool, top: Mapping[str, int] | None, distinct: Iterable[str], whatwg: bool, base: str | None
 ) -> tuple[bool, dict[str, int], list[str], tuple[bool, str | None]]:
+    if not isinstance(top or {}, Mapping):
+        raise TypeError(f'top is {top!r}; expected a mapping, such as {{"hosts": 20}}')
     wanted = dict(top or {})
-    check_numbers(**wanted)
+    check_numbers(wanted)
     return lengths, wanted, [distinct] if isinstance(distinct, str) else list(distinct), (whatwg, base)
 
 
@@ -346,7 +348,7 @@ def scan(
 
     Raises FileNotFoundError if a path names no file, and ValueError for an unknown option.
     """
-    check_numbers(threads=threads)
+    check_threads(threads)
     show = progress if callable(progress) else ProgressLine() if progress or (progress is None and is_watched()) else None
     try:
         counted = _urlsift.scan(
@@ -382,7 +384,10 @@ def reading(input_format: str | None, fields: Sequence[str], codec: str | None) 
 
 
 def checked(report: Report, stacklevel: int) -> Report:
-    """The report of files, with a warning for each that was not read to its end. Raises OSError if that is so of all of them."""
+    """The report of files, with a warning for each that was not read to its end, or of which no record gave a URL.
+
+    Raises OSError if nothing was read of any of them.
+    """
     if report.failures and len(report.failures) == len(report._report["inputs"]) and not report.lines:
         raise OSError("; ".join(report.failures))
     for message in report.failures:
@@ -390,14 +395,20 @@ def checked(report: Report, stacklevel: int) -> Report:
     for row in report._report["inputs"]:
         if "looks_like" in row:
             warnings.warn(f"{row['name']}: looks like {row['looks_like']['shape']}; {row['looks_like']['advice']}", stacklevel=stacklevel)
+        refused = (row.get("records") or {}).get("refused")
+        if refused and not row["records"]["read"] and not row["records"]["skipped"]:
+            causes = ", ".join(f"{found['records']} {found['cause']}" for found in refused)
+            warnings.warn(f"{row['name']}: no record gave a URL: {causes}", stacklevel=stacklevel)
     return report
 
 
 def paths_of(paths: StrPath | Iterable[StrPath]) -> list[StrPath]:
     """The files that paths and patterns name."""
     all_paths: list[StrPath] = []
-    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
-        text = os.fspath(path)
+    if hasattr(paths, "read"):
+        raise TypeError("an open file instead of its path")
+    for path in [paths] if isinstance(paths, str | bytes | os.PathLike) else paths:
+        text = os.fsdecode(path)
         if os.path.exists(text):
             # "-" alone would be standard input.
             all_paths.append(os.path.join(".", text) if text == "-" else text)
@@ -408,13 +419,15 @@ def paths_of(paths: StrPath | Iterable[StrPath]) -> list[StrPath]:
         all_paths += [os.path.join(".", path) if path == "-" else path for path in found]
     if not all_paths:
         raise ValueError("no path")
-    # A file that two patterns match is read once.
-    return list({os.path.realpath(path): path for path in reversed(all_paths)}.values())
+    return all_paths
 
 
 def is_watched() -> bool:
-    """Whether somebody sees what is written to standard error."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Whether somebody sees what is written to standard error, which may be None or closed."""
+    try:
+        return "ipykernel" in sys.modules or sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False
 
 
 class ProgressLine:
@@ -473,7 +486,7 @@ def count(
 
     Raises what judge_array() raises.
     """
-    check_numbers(threads=threads)
+    check_threads(threads)
     counted = _urlsift.count(
         column_of(data),
         name=name or name_of(data),

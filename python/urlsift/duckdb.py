@@ -20,6 +20,7 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from ._arrow import plain_type
+from ._column import names_of
 from ._judge import judge_array
 
 __all__ = ["register"]
@@ -35,9 +36,10 @@ def register(
 ) -> None:
     """Creates a function of a VARCHAR that returns a struct of the wanted columns, as judge_array() has them, and NULL for NULL.
 
-    `base` is one URL for all values. A function of this name that was registered before is replaced. Fewer columns are faster. Needs
-    pyarrow. Raises what judge_array() raises.
+    `base` is one URL for all values. A function of this name that `con` has registered before is replaced. Cursors of a connection share
+    its functions, and cannot replace them. Fewer columns are faster. Needs pyarrow. Raises what judge_array() raises.
     """
+    columns = names_of(columns)
     arrow_type = plain_type(columns, grammar, base)
 
     def judged(values: Any) -> pa.Array:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from ._column import names_of
 from ._judge import judge_array
 from ._report import Report, count
 from ._urlsift import Array
@@ -51,6 +52,8 @@ class UrlsiftExpr:
 
         `base` is a URL, or an expression with a base for each value.
         """
+
+        columns = names_of(columns)
 
         def judged(values: Any, base: Any) -> pl.Series:
             # Polars calls this on its own threads.

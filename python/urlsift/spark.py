@@ -25,7 +25,7 @@ from pyspark.sql.types import StructField, StructType
 
 from . import _urlsift
 from ._arrow import plain_type
-from ._column import check_numbers
+from ._column import check_numbers, names_of
 from ._judge import judge_array
 from ._report import Reading, Report, StrPath, checked, count, counts, merge, paths_of, reading
 
@@ -60,7 +60,7 @@ def judge(
     `base` is one URL for all values. Raises ValueError if there is no column `column` of strings or bytes, or one that is called `name`.
     """
     check_column(df, column)
-    columns = (columns,) if isinstance(columns, str) else tuple(columns)
+    columns = names_of(columns)
     if name in df.columns:
         raise ValueError(f"there is a column {name!r} already; name= chooses another name")
     arrow_type = plain_type(columns, grammar, base)
@@ -97,7 +97,9 @@ def report(df: DataFrame, column: str, **options: Any) -> Report:
     options = {"name": column, **options, "ordered": False, "threads": 1}
     # Wrong options are an error here, and not in each task.
     count([], **options)
-    parts = df.select(df[column].alias("url")).mapInArrow(partial(count_batches, options=options), "partial binary")
+    # In backticks, because a name may have dots.
+    values = df["`" + column.replace("`", "``") + "`"]
+    parts = df.select(values.alias("url")).mapInArrow(partial(count_batches, options=options), "partial binary")
     return merged(parts) or count([], **options)
 
 
@@ -144,7 +146,7 @@ def scan(
     Raises FileNotFoundError if a path names no file, ValueError for an unknown option, and what pyarrow raises if a store cannot
     be listed. If a store cannot be read, tasks fail, and after spark.task.maxFailures tries, Spark raises a PySparkException with the reason.
     """
-    check_numbers(split_size=split_size)
+    check_numbers({"split_size": split_size})
     if split_size == 0:
         raise ValueError("split_size is 0; a split has at least 1 byte")
     format_options = reading(input_format, fields, codec)
