@@ -146,7 +146,7 @@ impl Table {
                 marks.seek(at + walked.as_ref().map_or(window.len(), |walked| walked.len));
             }
             match walked {
-                Ok(walked) if window[..walked.len].ends_with(b"\n") => return Some(walked.len),
+                Ok(walked) if walked.ends => return Some(walked.len),
                 Ok(walked) if ended && walked.len == bytes.len() => return Some(walked.len),
                 Ok(_) | Err(_) if ended || bytes.len() > MAX_RECORD_LEN => {
                     self.alone_until = offset + window.len() as u64;
@@ -389,10 +389,15 @@ impl Table {
                 continue;
             }
             let mut marks = Marks::new(self.separators(), rest);
-            let Ok(walked) = walk(&mut marks, 0, rest.len(), self.dialect, |_, _| {}) else { break };
+            let walked = walk(&mut marks, 0, rest.len(), self.dialect, |_, _| {});
+            // Where a doubtful record ends depends on what is known of it.
+            if self.doubt(&walked).is_some() {
+                break;
+            }
+            let Ok(walked) = walked else { break };
             let record = &rest[..walked.len];
-            // What does not end in LF may be cut off, unless the input ends there.
-            if !record.ends_with(b"\n") && bytes.len() >= SAMPLE {
+            // What has no end may be cut off, unless the input ends there.
+            if !walked.ends && (lines.is_some() || bytes.len() >= SAMPLE) {
                 break;
             }
             self.texts(record).iter().enumerate().for_each(|(n, value)| values.add(n, value));
@@ -558,7 +563,9 @@ struct Walked {
     len: usize,
     /// How many LFs it contains.
     lines: u32,
-    /// The position of a quote that is doubtful, or [`NONE`]. If backslashes escape, it is one that neither opens nor ends a cell.
+    /// Whether an LF ends it, and not the bytes. The LF at the end of the bytes may be escaped.
+    ends: bool,
+    /// The position of the first quote that is doubtful, or [`NONE`]. If backslashes escape, it is one that neither opens nor ends a cell.
     doubt: usize,
 }
 
@@ -623,21 +630,21 @@ fn walk_with<const BACKSLASHES: bool>(
                 closed = if end.is_doubled { UNDO } else { end.quote + 1 };
                 if BACKSLASHES || bytes[end.quote - 1] == b'\\' {
                     suspect = end.quote;
-                    if !ends_cell(bytes.get(end.quote + 1), delimiter) {
+                    if doubt == NONE && !ends_cell(bytes.get(end.quote + 1), delimiter) {
                         doubt = suspect;
                     }
                 }
             }
             // A quote elsewhere is an ordinary byte.
             Some(b'"') => {
-                if suspect != NONE {
+                if suspect != NONE && doubt == NONE {
                     doubt = suspect;
                 }
             }
             end => {
                 each(index, Cell { start, end: mark.min(bytes.len()), closed });
                 lines += u32::from(end.is_some());
-                break Ok(Walked { len: bytes.len().min(mark + 1) - at, lines, doubt });
+                break Ok(Walked { len: bytes.len().min(mark + 1) - at, lines, ends: end.is_some(), doubt });
             }
         }
     };
@@ -687,7 +694,11 @@ fn step_over_quotes<const BACKSLASHES: bool>(
             is_doubled = true;
         } else if bytes.get(mark + 1) == Some(&b'"') {
             is_doubled = true;
-            if !BACKSLASHES && bytes[mark - 1] == b'\\' && ends_cell(bytes.get(mark + 2), delimiter) {
+            if !BACKSLASHES
+                && *doubt == NONE
+                && bytes[mark - 1] == b'\\'
+                && ends_cell(bytes.get(mark + 2), delimiter)
+            {
                 *doubt = mark;
             }
             marks.next(place);
@@ -836,12 +847,17 @@ mod tests {
     /// The cells in the first column and the causes of refusals, read from chunks. Each call of `cut` sees `step` bytes more.
     fn read_in_chunks(bytes: &[u8], dialect: Dialect, step: usize) -> Vec<Result<Vec<u8>, BadCause>> {
         let reader = Reader::with_fields(Format::Csv, &[Selector::Name("n".to_owned())]).unwrap();
-        let mut reader = reader.in_dialect(dialect);
+        read_by(reader.in_dialect(dialect), bytes, step, false)
+    }
+
+    /// The same by any reader. If the end is `late`, it is known only when no byte follows.
+    fn read_by(mut reader: Reader, bytes: &[u8], step: usize, late: bool) -> Vec<Result<Vec<u8>, BadCause>> {
         let (mut found, mut start, mut seen) = (Vec::new(), 0, 0);
         while start < bytes.len() {
+            let was_all = seen == bytes.len();
             seen = bytes.len().min(seen + step);
             let mut copy = reader.clone();
-            let len = reader.cut(&bytes[start..seen], seen == bytes.len());
+            let len = reader.cut(&bytes[start..seen], if late { was_all } else { seen == bytes.len() });
             let fields = copy.fields(&bytes[start..start + len]);
             found.extend(
                 fields.map(|field| field.map(|field| field.bytes.into_owned()).map_err(|bad| bad.cause)),
@@ -871,6 +887,33 @@ mod tests {
             }
         }
         assert!(n_escaped > 50 && n_refused > 1000, "{n_escaped} {n_refused}");
+    }
+
+    /// Doubts of several lines, escaped line ends, and columns that are chosen by their values.
+    #[test]
+    fn drawn_tables_do_not_depend_on_chunks() {
+        let tokens = ["\"", "\\", "\n", ",", "a", "a\n", "://", "\\\"", "\"\"", "\\\n", "\"\n", "\",\""];
+        let unknown = Dialect { escape: None, ..Dialect::of(',') };
+        let fields = [&[][..], &[Selector::Name("a".to_owned())], &[Selector::Number(2)]];
+        let mut random = Random::new(17);
+        let mut drawn = || (0..random.below(16)).map(|_| tokens[random.below(tokens.len())]).collect();
+        let found =
+            ["a\n\n\"\n\n\n\n\n\"\na://\\\n", "a\n\n\n\n\"\n\"\n\"\\\"a,\"\na://\n\"\n"].map(str::to_owned);
+        for table in found.into_iter().chain((0..4_000).map(|_| drawn())) {
+            for (n, dialect) in [unknown, Dialect::of(','), unknown.with_backslashes()]
+                .into_iter()
+                .cycle()
+                .take(9)
+                .enumerate()
+            {
+                let reader = Reader::with_fields(Format::Csv, fields[n / 3]).unwrap().in_dialect(dialect);
+                let read = |step, late| read_by(reader.clone(), table.as_bytes(), step, late);
+                let whole = read(table.len(), false);
+                for (step, late) in [(table.len(), true), (1, false), (2, true), (5, false)] {
+                    assert_eq!(read(step, late), whole, "{table:?} {dialect:?} {step} {late}");
+                }
+            }
+        }
     }
 
     #[test]
