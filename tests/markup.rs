@@ -92,7 +92,7 @@ fn any_document_gives_the_same_wherever_it_is_cut() {
     let xml = [
         "<loc>", "</loc>", "<guid isPermaLink='false'>", "</guid>", "<url>", "<link href=\"", "<a b='", "'>",
         "\">", "/>", "<!--", "-->", "--", "<![CDATA[", "]]>", "<?p", "?>", "<!DOCTYPE a [", "]>", "&amp;",
-        "&", "<", ">", "a", " ", "\n", "'", "\"", "=", "/", "</", "</lo", "</loc",
+        "&", "<", ">", "a", " ", "\n", "'", "\"", "=", "/", "</", "</lo", "</loc", "<![",
     ];
     let html = [
         "<a href=", "<a href='", "'>", ">", "<img srcset='a 1x, b'", "<script>", "</script>", "<script",

@@ -75,6 +75,8 @@ impl Opening {
             },
             b'!' if !is_xml => Self::Construct(2, State::Bogus),
             b'!' if bytes.starts_with(b"<![CDATA[") => Self::Construct(9, State::Characters),
+            // A cut may be before each "<", so a section of another kind is no declaration.
+            b'!' if bytes.starts_with(b"<![") => Self::Text,
             b'!' => Self::Construct(2, State::Doctype(Doctype::Outer)),
             b'?' if is_xml => Self::Construct(2, State::Instruction),
             b'?' => Self::Construct(2, State::Bogus),
