@@ -301,12 +301,14 @@ impl RecordReader for Columns {
         [b'\t', b' ', b'\n']
     }
 
-    /// The last header names the columns.
+    /// The last header that is not too long names the columns.
     fn learn(&mut self, lines: &[u8]) {
         let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
-        if let Some(at) = memmem::find_iter(lines, self.names.header).filter(begins_line).last() {
-            let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
-            self.take_header(without_end(line));
+        let line =
+            |at| without_end(&lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)]);
+        let headers = memmem::find_iter(lines, self.names.header).filter(begins_line).map(line);
+        if let Some(header) = headers.filter(|line| line.len() <= MAX_RECORD_LEN).last() {
+            self.take_header(header);
         }
     }
 
