@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use memchr::memchr;
 
-use crate::object::Seekable;
+use crate::object::{Seekable, became_shorter};
 
 /// The lines whose first byte is in a range. Adjoining ranges give each line once.
 ///
@@ -168,10 +168,7 @@ impl Read for FileBytes<'_> {
         let wanted = buffer.len().min(left);
         let n = self.file.read_at(&mut buffer[..wanted], self.at)?;
         if n == 0 && wanted > 0 {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the file became shorter while it was read",
-            ));
+            return Err(became_shorter());
         }
         self.at += n as u64;
         Ok(n)

@@ -19,6 +19,11 @@ pub trait Object: Debug + Send + Sync {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
+/// The error for bytes that were there when the size was asked for.
+pub fn became_shorter() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read")
+}
+
 /// An open file or object. Reading it from its start moves a position, and reading it at an offset does not depend on that position.
 #[derive(Debug)]
 pub enum Seekable {
@@ -71,8 +76,12 @@ impl Read for &Seekable {
         match self {
             Seekable::File(file) => { file }.read(buffer),
             Seekable::Object(object, at) => {
-                let n = object.read_at(buffer, at.load(Ordering::Relaxed))?;
-                at.fetch_add(n as u64, Ordering::Relaxed);
+                let start = at.load(Ordering::Relaxed);
+                let n = object.read_at(buffer, start)?;
+                if n == 0 && !buffer.is_empty() && start < object.size_bytes() {
+                    return Err(became_shorter());
+                }
+                at.store(start + n as u64, Ordering::Relaxed);
                 Ok(n)
             }
         }
