@@ -220,13 +220,13 @@ fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
     }
 }
 
-/// An object in memory, whose reads are short.
+/// An object in memory, whose reads are short, and how many bytes it lacks of its size.
 #[derive(Debug)]
-struct Memory(Vec<u8>);
+struct Memory(Vec<u8>, u64);
 
 impl Object for Memory {
     fn size_bytes(&self) -> u64 {
-        self.0.len() as u64
+        self.0.len() as u64 + self.1
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -254,7 +254,7 @@ fn objects_are_read_as_files_are() {
         let bytes = if name.is_empty() { Vec::new() } else { fs::read(root.join(name)).unwrap() };
         let file = Report::of_paths(&scan.inputs(vec![file_of(&directory, "a", &bytes)]));
         let size = bytes.len() as u64;
-        let object = Arc::new(Memory(bytes));
+        let object = Arc::new(Memory(bytes, 0));
         let input = || Input::object("store://u:secret@bucket/a", object.clone());
         assert_eq!(input().name(), "store://u:***@bucket/a");
         assert_eq!(Report::of_paths(&scan.inputs(vec![input()])).digest, file.digest, "{name}");
@@ -267,6 +267,33 @@ fn objects_are_read_as_files_are() {
             Partial::new(&found, &parts, &identities, Some(1), Settings::of(&scan, false)).unwrap()
         });
         assert_same(merged(partials.collect(), &mut Rng::new(1)), &file, name);
+    }
+}
+
+#[test]
+fn an_object_that_is_too_short_is_a_failure() {
+    for size in [10, 4000, 3 << 20] {
+        let bytes = b"http://h/\n".repeat(size / 10);
+        let object = Arc::new(Memory(bytes.clone(), 5));
+        let found = Scan::new().inputs(vec![Input::object("a", object)]);
+        let messages: Vec<_> = found.failure_messages().collect();
+        assert_eq!(messages, ["a: the file became shorter while it was read"], "{size}");
+        assert_eq!(found.tally().bytes(), bytes.len() as u64, "{size}");
+    }
+}
+
+#[test]
+fn a_report_without_inputs_fits_every_other() {
+    let directory = tempfile::tempdir().unwrap();
+    for is_numbered in [false, true] {
+        let corpus = Corpus { is_numbered, ..Corpus::of(vec![file_of(&directory, "x", b"http://a/\n")]) };
+        let (none, all) = (corpus.partial(&[]), corpus.partial(&[Part::whole(0)]));
+        let found = scan_parts(&[], &[], &corpus.reading, &corpus.options, &exec(1, 1 << 20));
+        let empty = Partial::new(&found, &[], &[], None, corpus.settings()).unwrap();
+        for other in [none, empty] {
+            assert_eq!(all.clone().merge(other.clone()).unwrap(), all);
+            assert_eq!(other.merge(all.clone()).unwrap(), all);
+        }
     }
 }
 

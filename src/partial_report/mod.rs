@@ -219,7 +219,7 @@ impl Partial {
             if let Some(size) = size {
                 ranges.end_at(size);
             }
-            let name = inputs[part.input as usize].name.clone();
+            let name = printable(inputs[part.input as usize].name.as_bytes());
             all.know(number_of[part.input as usize], Known { name, size, ranges, errors: BTreeSet::new() })?;
         }
         for Failure { input, error } in &scanned.failures {
@@ -313,6 +313,12 @@ impl Partial {
             return Err(MergeError::Settings(self.settings.differences(&other.settings)));
         }
         let n_inputs = (self.n_inputs, other.n_inputs);
+        // A report without inputs fits both.
+        match (self.inputs.is_empty(), other.inputs.is_empty()) {
+            (true, _) => self.is_numbered = other.is_numbered,
+            (_, true) => other.is_numbered = self.is_numbered,
+            _ => {}
+        }
         if self.is_numbered != other.is_numbered || matches!(n_inputs, (Some(one), Some(two)) if one != two) {
             return Err(MergeError::Numbers);
         }
