@@ -9,8 +9,9 @@ use std::sync::Arc;
 use crate::host::{is_numeric, to_ascii};
 use crate::labels::{Tail, Tails, has_empty_label, hash_of_last, last_dot, word_before};
 use crate::suffix_table::{
-    EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, SuffixListError, Table, WILDCARD, flags, key, place,
+    EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, Table, WILDCARD, flags, key, place,
 };
+pub use crate::suffix_table::{SuffixListError, SuffixListErrorKind};
 
 #[allow(clippy::unreadable_literal, reason = "nobody reads the table")]
 mod list {
@@ -456,6 +457,7 @@ mod tests {
             "a/b",
             "\u{ad}",
             &"a".repeat(64),
+            &format!("{}ab", "a.".repeat(126)),
         ] {
             fails(list(&format!("com\n{rule}"), "").as_bytes(), 3, NotARule);
         }

@@ -273,12 +273,14 @@ fn displacements(hashes: &[u64], n_slots: usize) -> Option<Vec<u16>> {
 /// number, and their labels have fewer bytes than 23 bits can.
 const MAX_LEN: usize = 3 << 19;
 
-/// Whether a rule can have this name.
+/// Whether a rule can have this name, which is no longer than one of DNS.
 fn is_name(name: &str) -> bool {
-    name.split('.').all(|label| {
-        matches!(label.len(), 1..=63)
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    })
+    let is_short = name.len() <= 253;
+    is_short
+        && name.split('.').all(|label| {
+            matches!(label.len(), 1..=63)
+                && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        })
 }
 
 /// A hash that distinguishes different texts (FNV-1a).
