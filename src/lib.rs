@@ -242,7 +242,7 @@ pub use urlsift_grammar::automaton::Rule;
 pub use urlsift_grammar::component::Component;
 pub use urlsift_grammar::defect::{Cause, Defect};
 pub use urlsift_grammar::judge::{Judgement, Kind, judge};
-pub use urlsift_grammar::{Grammar, Verdict};
+pub use urlsift_grammar::{Grammar, UnknownGrammar, Verdict};
 
 #[cfg(all(doctest, feature = "scan"))]
 #[doc = include_str!("../README.md")]

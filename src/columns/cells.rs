@@ -74,7 +74,7 @@ impl Names {
         number
     }
 
-    /// The name in cell `n`.
+    /// The name in cell `n`, which must be there.
     #[must_use]
     pub fn get(&self, n: usize) -> Option<&str> {
         usize::try_from(self.numbers[n]).ok().map(|number| &*self.names[number])

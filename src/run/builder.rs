@@ -152,7 +152,7 @@ impl Scan {
         self
     }
 
-    /// Reports progress to `watch`, which may stop the work.
+    /// Reports progress to `watch`, which may stop the reading of inputs. What is in memory (`bytes`, `part`, `values`) is counted to its end.
     pub fn watch(mut self, watch: &Watch) -> Self {
         self.exec.watch = Some(watch.clone());
         self

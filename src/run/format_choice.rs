@@ -167,10 +167,10 @@ impl Reading {
     /// # Errors
     /// When the format cannot have the requested fields, or has no reader.
     pub(crate) fn reader(&self, format: Format, head: &[u8]) -> io::Result<Reader> {
-        if self.delimiter.is_some_and(|delimiter| !delimiter.is_ascii()) {
+        if self.delimiter.is_some_and(|char| !char.is_ascii() || matches!(char, '"' | '\\' | '\r' | '\n')) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "the delimiter is not an ASCII character",
+                "the delimiter is no ASCII character, or a quote, backslash or line end",
             ));
         }
         if let (Format::Log, Some(pattern)) = (format, &self.log_format) {

@@ -149,7 +149,7 @@ pub struct JobReceiver<'a>(Arc<Queue<'a>>);
 fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
     let (waiting, has_job, has_room) = Default::default();
     let queue = Arc::new(Queue { capacity: n, waiting, has_job, has_room });
-    let memory = Memory::new((FOR_POOL + FOR_THREAD * n as u64).min(MOST_MEMORY));
+    let memory = Memory::new(FOR_THREAD.saturating_mul(n as u64).saturating_add(FOR_POOL).min(MOST_MEMORY));
     (JobSender { open: Arc::new(Open(queue.clone())), memory }, JobReceiver(queue))
 }
 

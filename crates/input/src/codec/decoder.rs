@@ -68,6 +68,10 @@ pub(super) enum StreamState {
     /// The stream is damaged; the cause.
     Damaged(String),
     /// The stream needs too much memory.
+    #[cfg_attr(
+        not(any(feature = "zstd", feature = "xz")),
+        allow(dead_code, reason = "streams of other codecs need little")
+    )]
     TooLarge,
 }
 
