@@ -59,7 +59,9 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
 fn folder_with<T: AsRef<[u8]>>(files: &[(&str, T)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).unwrap();
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
     folder
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{json, text, urlsift};
+use super::{folder_with, json, text, urlsift};
 
 const SAMPLES: [&str; 4] = ["trackers.txt", "parser_vectors.txt", "wpt_inputs.txt", "kasztp.txt"];
 
@@ -61,10 +61,7 @@ fn records_and_compressed_inputs_have_counts_too() {
 
 #[test]
 fn each_bad_input_has_one_warning() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["a", "b", "c"] {
-        fs::write(folder.path().join(name), "a b\n".repeat(20)).unwrap();
-    }
+    let folder = folder_with(&["a", "b", "c"].map(|name| (name, "a b\n".repeat(20))));
     let output = urlsift().args(["--format", "json"]).arg(folder.path()).output().unwrap();
     let warnings: Vec<_> =
         json(&output)["inputs"].as_array().unwrap().iter().map(|input| input["warnings"].clone()).collect();

@@ -1,6 +1,6 @@
 //! `--fail-on`: which conditions hold, and the messages about them.
 
-use super::{LIST, feed, text, urlsift};
+use super::{LIST, feed, folder_with, text, urlsift};
 
 #[test]
 fn conditions_on_every_measure() {
@@ -142,11 +142,8 @@ fn nothing_passes_if_no_url_was_judged() {
         assert_eq!(allowed.status.code(), Some(0), "{args:?}");
     }
     // Each input with records has to have a URL. A header is no record.
-    let folder = tempfile::tempdir().unwrap();
-    for (name, table) in [("ok", "http://h/\n"), ("empty.csv", "id,url\n1,\n2,\n"), ("head.csv", "id,url\n")]
-    {
-        std::fs::write(folder.path().join(name), table).unwrap();
-    }
+    let folder =
+        folder_with(&[("ok", "http://h/\n"), ("empty.csv", "id,url\n1,\n2,\n"), ("head.csv", "id,url\n")]);
     let gate = |names: &[&str]| {
         urlsift().args(["--fail-on", "refused"]).args(names).current_dir(&folder).output().unwrap()
     };

@@ -35,10 +35,7 @@ fn a_directory_without_files_is_an_error() {
 
 #[test]
 fn a_file_beside_its_compressed_copy_gets_a_warning() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["a.txt", "a.txt.zst", "b.txt", "c.gz"] {
-        fs::write(folder.path().join(name), "http://a.example/\n").unwrap();
-    }
+    let folder = folder_of(&["a.txt", "a.txt.zst", "b.txt", "c.gz"]);
     let output =
         urlsift().args(["a.txt", "a.txt.zst", "b.txt", "c.gz"]).current_dir(&folder).output().unwrap();
     assert_eq!(
@@ -288,13 +285,7 @@ fn empty_results_replace_no_file() {
 
 /// A folder with these files. Each has one line.
 fn folder_of(names: &[&str]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for name in names {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "http://h/\n").unwrap();
-    }
-    folder
+    folder_with(&names.iter().map(|name| (*name, "http://h/\n")).collect::<Vec<_>>())
 }
 
 /// Runs the command in `folder`. Returns the names of the inputs that it read, its messages and its exit status.

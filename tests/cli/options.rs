@@ -103,12 +103,9 @@ fn commands_of_the_page_list_as_many_lines_as_the_page_counts() {
 #[test]
 #[cfg(unix)]
 fn commands_of_the_page_select_what_the_scan_did() {
-    let directory = tempfile::tempdir().unwrap();
     let table = "id,url,ref\n1,http://a.example/,http://x/ y\n2,http://b.example/,http://x/ z\n";
-    for name in ["a.csv", "b.csv", "c.csv", "d.csv", "-e.csv"] {
-        fs::write(directory.path().join(name), table).unwrap();
-    }
-    fs::write(directory.path().join("f.txt"), "a b\n").unwrap();
+    let tables = ["a.csv", "b.csv", "c.csv", "d.csv", "-e.csv"].map(|name| (name, table));
+    let directory = folder_with(&[&tables[..], &[("f.txt", "a b\n")]].concat());
     for (args, lines) in [
         (&["--field", "ref", "a.csv"][..], 2),
         (&["--field", "3", "--input-format", "csv", "--glob", "*.csv", "."], 10),

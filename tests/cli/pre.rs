@@ -12,12 +12,8 @@ use super::{json, text, urlsift};
 
 /// A folder with the inputs a, b and -x of two lines each, and a script.
 fn folder_with(script: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["a", "b", "-x"] {
-        fs::write(folder.path().join(name), "http://h/1\n/ 2\n").unwrap();
-    }
-    fs::write(folder.path().join("script"), script).unwrap();
-    folder
+    let list = "http://h/1\n/ 2\n";
+    super::folder_with(&[("a", list), ("b", list), ("-x", list), ("script", script)])
 }
 
 fn command(folder: &TempDir, args: &[&str]) -> Command {
