@@ -62,7 +62,7 @@ def check_numbers(numbers: Mapping[str, int]) -> None:
 
 
 def names_of(columns: Sequence[str]) -> tuple[str, ...]:
-    """The names of columns, of which one may stand alone. What the caller does with a list later has no effect."""
+    """The names of columns, or of one. A tuple, because the caller may change a list later."""
     return (columns,) if isinstance(columns, str) else tuple(columns)
 
 

@@ -384,7 +384,7 @@ def reading(input_format: str | None, fields: Sequence[str], codec: str | None) 
 
 
 def checked(report: Report, stacklevel: int) -> Report:
-    """The report of files, with a warning for each that was not read to its end, or of which no record gave a URL.
+    """The report of files, with warnings for those that were not read to their end, and those without a URL in their records.
 
     Raises OSError if nothing was read of any of them.
     """
