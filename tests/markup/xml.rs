@@ -75,7 +75,7 @@ fn malformed_places_are_refused_and_reading_goes_on() {
             ("<loc>a</loc><loc>b<![CDATA[", &["url a", "!cut-off@12+15"]),
             ("<loc>a</loc><a href='b", &["url a", "!bad-xml@12+10"]),
             ("<loc>a</loc><", &["url a", "!bad-xml@12+1"]),
-            ("<loc>a</loc><![CDA", &["url a", "!cut-off@12+6"]),
+            ("<loc>a</loc><![CDA", &["url a", "!bad-xml@12+1"]),
             ("<loc>a</loc><!-- <loc>b</loc> --", &["url a"]),
         ],
     );

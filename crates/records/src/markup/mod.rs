@@ -230,7 +230,7 @@ impl Search {
                     }
                     Opening::Open if ended && !is_xml => return Next::Rest(bytes.len(), content),
                     Opening::Text => Unit::Bad(BadCause::BadXml, 1, 1),
-                    Opening::Open if ended && matches!(rest, b"<" | b"</") => {
+                    Opening::Open if ended && matches!(rest, b"<" | b"</" | [b'<', b'!', b'[', ..]) => {
                         Unit::Bad(BadCause::BadXml, 1, 1)
                     }
                     Opening::Open => Unit::Open(rest.len(), State::Content),

@@ -70,7 +70,7 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
         },
         Text::Child(at, blank) => (at, blank),
         Text::Open(at, State::Content, blank)
-            if ended && matches!(bytes[at..], [] | [b'<'] | [b'<', b'/']) =>
+            if ended && matches!(bytes[at..], [] | [b'<'] | [b'<', b'/'] | [b'<', b'!', b'[', ..]) =>
         {
             (at, blank)
         }
