@@ -292,6 +292,9 @@ def test_damaged_batches_of_a_reader_are_an_error() -> None:
 
 def test_bytes_of_other_things_are_refused() -> None:
     objects = pl.Series("url", [object()], dtype=pl.Object)
+    empty = pl.LazyFrame({"a": ["b"], "c": ["d"]}).filter(False)
+    with pytest.raises(TypeError, match="choose one"):
+        urlsift.count(empty)
     for column in (objects, objects.to_frame(), objects.to_frame().lazy(), [objects]):
         with pytest.raises(TypeError, match="Object"):
             urlsift.count(column)

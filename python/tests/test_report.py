@@ -135,12 +135,16 @@ def test_scan_of_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "folder" / "c.txt").write_bytes(b"http://h/\n")
     same: tuple[Any, ...] = (["folder", "folder/c.txt", tmp_path / "folder" / "c.txt"], "folder/**", "fold*/**/*")
     assert [urlsift.scan(paths).lines for paths in same] == [1, 1, 1]
-    assert urlsift.scan(b"folder").lines == 1  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="an open file"), open("folder/c.txt") as file:
+    (tmp_path / "folder" / "empty").mkdir()
+    assert urlsift.scan("fold*/**").complete
+    with pytest.raises(TypeError, match="TextIOWrapper instead of a path"), open("folder/c.txt") as file:
         urlsift.scan(file)
-    (tmp_path / "folder" / "t.csv").write_bytes(b"id,url\n1,http://h/\n")
-    with pytest.warns(UserWarning, match="t.csv: no record gave a URL: 2 bad-json"):
-        assert urlsift.scan("folder/t.csv", input_format="jsonl").lines == 0
+    with pytest.raises(TypeError, match="bytes instead of a path"):
+        urlsift.scan(b"folder")  # type: ignore[arg-type]
+    (tmp_path / "t.csv").write_bytes(b"id,url\nx\n")
+    for name, cause in (("jsonl", "2 bad-json"), ("csv", "1 too-few-fields")):
+        with pytest.warns(UserWarning, match=f"t.csv: no record gave a URL: {cause}"):
+            assert urlsift.scan("t.csv", input_format=name).lines == 0
     for stderr in (None, io.StringIO()):
         if stderr:
             stderr.close()

@@ -17,7 +17,7 @@ def main() -> None:
         try:
             os.fstat(stream)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     command(sys.argv)
 
 

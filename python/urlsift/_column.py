@@ -18,8 +18,10 @@ def column_of(data: Any) -> Any:
     if module == "pyarrow" and name == "Scanner":
         return data.to_reader()
     if module == "polars" and name == "LazyFrame":
-        # Frame by frame, because the stream of all does not say that values are objects.
-        return (frame for frame in data.collect_batches())
+        # The stream of all frames does not say that values are objects.
+        if "Object" in map(str, data.collect_schema().dtypes()):
+            raise TypeError("values of the type Object, which are neither strings nor bytes")
+        return data.collect_batches()
     if module == "polars" and name == "Expr":
         raise TypeError("an expression instead of a column; urlsift.polars has judge() for expressions")
     if module == "pandas" and name == "DataFrame":

@@ -395,8 +395,8 @@ def checked(report: Report, stacklevel: int) -> Report:
     for row in report._report["inputs"]:
         if "looks_like" in row:
             warnings.warn(f"{row['name']}: looks like {row['looks_like']['shape']}; {row['looks_like']['advice']}", stacklevel=stacklevel)
-        refused = (row.get("records") or {}).get("refused")
-        if refused and not row["records"]["read"] and not row["records"]["skipped"]:
+        records = row.get("records") or {"read": 1}
+        if not records["read"] and not any(skip["reason"] == "no-field" for skip in records["skipped"]) and (refused := records["refused"]):
             causes = ", ".join(f"{found['records']} {found['cause']}" for found in refused)
             warnings.warn(f"{row['name']}: no record gave a URL: {causes}", stacklevel=stacklevel)
     return report
@@ -405,15 +405,18 @@ def checked(report: Report, stacklevel: int) -> Report:
 def paths_of(paths: StrPath | Iterable[StrPath]) -> list[StrPath]:
     """The files that paths and patterns name."""
     all_paths: list[StrPath] = []
-    if hasattr(paths, "read"):
-        raise TypeError("an open file instead of its path")
-    for path in [paths] if isinstance(paths, str | bytes | os.PathLike) else paths:
-        text = os.fsdecode(path)
+    if isinstance(paths, bytes) or hasattr(paths, "read"):
+        raise TypeError(f"{type(paths).__name__} instead of a path, which is str or os.PathLike")
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        text = os.fspath(path)
         if os.path.exists(text):
             # "-" alone would be standard input.
             all_paths.append(os.path.join(".", text) if text == "-" else text)
             continue
         found = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []
+        if "**" in text:
+            # Which stands for all directories, so that their files are found too.
+            found = [path for path in found if not os.path.isdir(path)]
         if not found:
             raise FileNotFoundError(f"no file {text}")
         all_paths += [os.path.join(".", path) if path == "-" else path for path in found]
@@ -425,8 +428,8 @@ def paths_of(paths: StrPath | Iterable[StrPath]) -> list[StrPath]:
 def is_watched() -> bool:
     """Whether somebody sees what is written to standard error, which may be None or closed."""
     try:
-        return "ipykernel" in sys.modules or sys.stderr.isatty()
-    except (AttributeError, ValueError):
+        return not sys.stderr.closed and ("ipykernel" in sys.modules or sys.stderr.isatty())
+    except AttributeError:
         return False
 
 
