@@ -201,7 +201,10 @@ impl Partial {
         settings: Settings,
     ) -> Result<Self, MergeError> {
         let ScannedParts { scanned, sizes } = found;
-        let number_of = numbers(inputs)?;
+        let shown =
+            |input: &Identity| Identity { name: printable(input.name.as_bytes()), number: input.number };
+        let inputs: Vec<_> = inputs.iter().map(shown).collect();
+        let number_of = numbers(&inputs)?;
         let mut all = Self::without_inputs(scanned.tally.clone(), settings);
         all.is_numbered = inputs.iter().all(|input| input.number.is_some());
         all.n_inputs = n_inputs;
@@ -219,7 +222,7 @@ impl Partial {
             if let Some(size) = size {
                 ranges.end_at(size);
             }
-            let name = printable(inputs[part.input as usize].name.as_bytes());
+            let name = inputs[part.input as usize].name.clone();
             all.know(number_of[part.input as usize], Known { name, size, ranges, errors: BTreeSet::new() })?;
         }
         for Failure { input, error } in &scanned.failures {
@@ -313,7 +316,7 @@ impl Partial {
             return Err(MergeError::Settings(self.settings.differences(&other.settings)));
         }
         let n_inputs = (self.n_inputs, other.n_inputs);
-        // A report without inputs fits both.
+        // A report without inputs fits numbered and unnumbered ones.
         match (self.inputs.is_empty(), other.inputs.is_empty()) {
             (true, _) => self.is_numbered = other.is_numbered,
             (_, true) => other.is_numbered = self.is_numbered,

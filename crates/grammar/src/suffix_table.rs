@@ -275,8 +275,7 @@ const MAX_LEN: usize = 3 << 19;
 
 /// Whether a rule can have this name, which is no longer than one of DNS.
 fn is_name(name: &str) -> bool {
-    let is_short = name.len() <= 253;
-    is_short
+    name.len() <= 253
         && name.split('.').all(|label| {
             matches!(label.len(), 1..=63)
                 && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

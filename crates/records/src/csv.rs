@@ -608,7 +608,7 @@ fn walk_with<const BACKSLASHES: bool>(
 ) -> Result<Walked, Unclosed> {
     let bytes = &marks.bytes()[..at + len];
     let (mut start, mut index, mut closed, mut lines) = (at, 0, UNDO, 0);
-    // The last quote that closed a cell after a backslash, and whether it is doubtful.
+    // The last quote that closed a cell after a backslash, and the first that is doubtful.
     let (mut suspect, mut doubt) = (NONE, NONE);
     let mut place = marks.place();
     let walked = loop {
