@@ -211,6 +211,17 @@ fn record_length_limit_does_not_depend_on_cuts() {
     }
 }
 
+/// What follows a cut is read by the last header that is not too long.
+#[test]
+fn a_header_that_is_too_long_hides_no_other() {
+    let long = format!("#Fields: {}\n", "a".repeat(MAX_RECORD_LEN));
+    let before = ["#Fields: date cs-uri-stem\n1 /a\n", &long].concat();
+    let mut reader = Reader::new(Format::W3c);
+    assert_eq!(reader.cut(before.as_bytes(), false), before.len());
+    let fields: Vec<_> = reader.fields(b"2 /b\n").map(|field| field.unwrap().bytes).collect();
+    assert_eq!(fields, [&b"/b"[..]]);
+}
+
 /// Several inputs of any kind count like each of them alone.
 #[test]
 fn several_inputs_are_counted_as_each_alone() {
