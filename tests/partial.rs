@@ -283,7 +283,7 @@ fn an_object_that_is_too_short_is_a_failure() {
 }
 
 #[test]
-fn a_report_without_inputs_fits_every_other() {
+fn a_report_without_inputs_fits_numbered_and_unnumbered_ones() {
     let directory = tempfile::tempdir().unwrap();
     for is_numbered in [false, true] {
         let corpus = Corpus { is_numbered, ..Corpus::of(vec![file_of(&directory, "x", b"http://a/\n")]) };

@@ -2,7 +2,6 @@
 //! know what was counted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::ParseIntError;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -59,8 +58,8 @@ struct SuffixSettings {
 }
 
 impl SuffixSettings {
-    fn list(&self) -> Result<SuffixList, ParseIntError> {
-        Ok(SuffixList::stand_in(self.version.clone(), u64::from_str_radix(&self.hash, 16)?))
+    fn list(&self) -> Option<SuffixList> {
+        Some(SuffixList::stand_in(self.version.clone(), u64::from_str_radix(&self.hash, 16).ok()?))
     }
 }
 
@@ -134,12 +133,12 @@ impl Settings {
         self.whatwg.is_some()
     }
 
-    /// Checks that the base and the hash of the list of suffixes are such.
+    /// Checks the base and the hash of the list of suffixes.
     ///
     /// # Errors
-    /// If one is not.
+    /// If one of them is none.
     pub(super) fn check(&self) -> Result<(), String> {
-        if self.suffixes.as_ref().is_some_and(|list| list.list().is_err()) {
+        if self.suffixes.as_ref().is_some_and(|list| list.list().is_none()) {
             return Err("a hash that is none".to_owned());
         }
         let base = self.whatwg.as_ref().and_then(|whatwg| whatwg.base.as_deref());
@@ -155,7 +154,7 @@ impl Settings {
             .whatwg
             .as_ref()
             .map(|whatwg| WhatwgWanted { base: whatwg.base.as_deref().and_then(base_of) });
-        let suffixes = self.suffixes.as_ref().and_then(|list| list.list().ok());
+        let suffixes = self.suffixes.as_ref().and_then(SuffixSettings::list);
         let suffixes = suffixes.map(Into::into).unwrap_or_default();
         Options { grammar, lengths, top, distinct, suffixes, whatwg }
     }
