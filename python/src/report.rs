@@ -121,11 +121,13 @@ pub fn list_files(paths: Vec<PathBuf>) -> PyResult<Vec<(String, PathBuf, Option<
 /// The inputs that paths name. A file that two of them name, or that is in a directory that another names, is read once.
 fn each_once(paths: &[PathBuf]) -> Vec<Input> {
     let mut inputs = list_inputs(paths);
-    let mut known = HashSet::new();
-    inputs.retain(|input| {
-        let path = input.path().unwrap_or(Path::new(input.name()));
-        known.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
-    });
+    if paths.len() > 1 {
+        let mut known = HashSet::new();
+        inputs.retain(|input| {
+            let path = input.path().unwrap_or(Path::new(input.name()));
+            known.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+        });
+    }
     inputs
 }
 

@@ -301,11 +301,11 @@ def columns_of(table: str, report: Row) -> list[tuple[str, bool, list[Any]]]:
 def counts(
     lengths: bool, top: Mapping[str, int] | None, distinct: Iterable[str], whatwg: bool, base: str | None
 ) -> tuple[bool, dict[str, int], list[str], tuple[bool, str | None]]:
-    if not isinstance(top or {}, Mapping):
+    top = top or {}
+    if not isinstance(top, Mapping):
         raise TypeError(f'top is {top!r}; expected a mapping, such as {{"hosts": 20}}')
-    wanted = dict(top or {})
-    check_numbers(wanted)
-    return lengths, wanted, [distinct] if isinstance(distinct, str) else list(distinct), (whatwg, base)
+    check_numbers(top)
+    return lengths, dict(top), [distinct] if isinstance(distinct, str) else list(distinct), (whatwg, base)
 
 
 def scan(
@@ -395,9 +395,9 @@ def checked(report: Report, stacklevel: int) -> Report:
     for row in report._report["inputs"]:
         if "looks_like" in row:
             warnings.warn(f"{row['name']}: looks like {row['looks_like']['shape']}; {row['looks_like']['advice']}", stacklevel=stacklevel)
-        records = row.get("records") or {"read": 1}
-        if not records["read"] and not any(skip["reason"] == "no-field" for skip in records["skipped"]) and (refused := records["refused"]):
-            causes = ", ".join(f"{found['records']} {found['cause']}" for found in refused)
+        records = row.get("records") or {"refused": []}
+        if records["refused"] and not records["read"] and all(skip["reason"] != "no-field" for skip in records["skipped"]):
+            causes = ", ".join(f"{found['records']} {found['cause']}" for found in records["refused"])
             warnings.warn(f"{row['name']}: no record gave a URL: {causes}", stacklevel=stacklevel)
     return report
 
