@@ -17,9 +17,9 @@ use crate::run::format_choice::Reading;
 use crate::run::pipeline::{Numbers, PooledBuffer, read_in_order};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
-use urlsift_engine::line_automaton::Outcome;
 use urlsift_engine::lines::{places, skip_byte_order_mark};
 use urlsift_engine::{Scanner, Scanners};
+use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::judge::{Judgement, judge};
 use urlsift_grammar::public_suffix::UsedList;
@@ -250,20 +250,20 @@ impl Records {
     ) -> Result<Vec<u8>, E> {
         let body = skip_byte_order_mark(chunk.bytes.get(), chunk.bytes.offset);
         if Column::need_judging(&self.columns) || !self.filter.is_empty() {
-            return self.format_judged(chunk, first, body, scanner.judge(self.grammar, body), full);
+            let judged = scanner.judge(body).iter().map(|line| (line.place(), line.verdict()));
+            return self.format_judged(chunk, first, body, judged, full);
         }
-        let unknown = Outcome::plain(None, Verdict::default());
-        let outcomes = places(body).map(|place| (place.clone(), (!place.is_empty()).then_some(unknown)));
-        self.format_judged(chunk, first, body, outcomes, full)
+        let unjudged = places(body).map(|place| (place.clone(), (!place.is_empty()).then(Default::default)));
+        self.format_judged(chunk, first, body, unjudged, full)
     }
 
-    /// The rows of lines of `body`, which have these places and outcomes.
+    /// The rows of lines of `body`, which have these places, verdicts and advisories.
     fn format_judged<'c, E>(
         &self,
         chunk: &Chunk<'c>,
         first: u64,
         body: &'c [u8],
-        mut lines: impl Iterator<Item = (Range<usize>, Option<Outcome>)>,
+        mut lines: impl Iterator<Item = (Range<usize>, Option<(Verdict, Advisories)>)>,
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
         let start = chunk.bytes.offset + (chunk.bytes.get().len() - body.len()) as u64;
@@ -272,13 +272,11 @@ impl Records {
         batch.set_text(body);
         let mut numbers = first..;
         // Inside the iterator, which is faster than a loop around it.
-        lines.try_for_each(|(place, outcome)| {
+        lines.try_for_each(|(place, judged)| {
             let number = numbers.next().expect("a line has a number");
             let (bytes, offset) = (&body[place.clone()], start + place.start as u64);
-            let (verdict, advisories) = match outcome {
-                Some(outcome) => (Some(outcome.verdict), outcome.advisories),
-                None => Default::default(),
-            };
+            let (verdict, advisories) = judged.unzip();
+            let advisories = advisories.unwrap_or_default();
             let matches = |verdict| {
                 let judgement = Judgement::known(bytes, verdict);
                 self.filter.matches(&judgement, Some(advisories), batch.parser(0))

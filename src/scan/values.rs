@@ -17,9 +17,9 @@ use crate::tally::{Signs, Tally};
 use urlsift_engine::Scanner;
 use urlsift_engine::example::Line;
 use urlsift_engine::place::{Extent, Place};
+use urlsift_grammar::Verdict;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::judge::judge;
-use urlsift_grammar::{Grammar, Verdict};
 
 /// How many bytes of values are copied at a time. Longer values are not copied.
 const MAX_LEN: usize = 1 << 20;
@@ -128,11 +128,11 @@ pub fn judge_values(
             each(first, judgement.verdict(), judgement.advisories());
         } else {
             let lines = Lines::of(run);
-            let outcomes = scanner.judge(Grammar::Rfc3986, &lines.text).map(|(_, outcome)| outcome);
-            for ((n, value), outcome) in (first..).zip(run).zip(outcomes) {
-                match (value, outcome) {
+            let judged = scanner.judge(&lines.text).iter().map(|line| line.verdict());
+            for ((n, value), judged) in (first..).zip(run).zip(judged) {
+                match (value, judged) {
                     (None, _) => {}
-                    (_, Some(outcome)) => each(n, outcome.verdict, outcome.advisories),
+                    (_, Some((verdict, advisories))) => each(n, verdict, advisories),
                     (Some(value), None) => {
                         let judgement = judge(value);
                         each(n, judgement.verdict(), judgement.advisories());

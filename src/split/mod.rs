@@ -385,16 +385,17 @@ impl Finder {
     /// Finds the refused lines and those that do not match the filter. `start` is where the lines begin in the chunk.
     fn select(&mut self, options: &Options, lines: &[u8], start: usize, scanner: &mut Scanner) {
         let mut parser = OnDemand::default();
-        for (place, outcome) in scanner.judge(options.filter.grammar, lines) {
+        for judged in scanner.judge(lines) {
             self.n_lines += 1;
+            let place = judged.place();
             let line = &lines[place.clone()];
-            let matches = |outcome: &Outcome| {
-                let judgement = Judgement::known(line, outcome.verdict);
+            let matches = |&(verdict, advisories): &(Verdict, Advisories)| {
+                let judgement = Judgement::known(line, verdict);
                 let parser = (&mut parser, options.whatwg_base.as_ref());
-                options.filter.matches(&judgement, Some(outcome.advisories), parser)
+                options.filter.matches(&judgement, Some(advisories), parser)
             };
-            let judged = outcome.filter(matches);
-            let is_refused = judged.is_some_and(|outcome| !outcome.verdict.includes(self.by));
+            let judged = judged.verdict().filter(matches);
+            let is_refused = judged.is_some_and(|(verdict, _)| !verdict.includes(self.by));
             self.split.refused += u64::from(is_refused);
             self.split.unmatched += u64::from(judged.is_none());
             if is_refused || judged.is_none() {

@@ -3,14 +3,25 @@
 //! The lanes are read a stripe at a time. Lines counted in bulk are counted by population count for each scheme and
 //! verdict, and never looked at. Each step keeps only its LFs, to find the start of a listed line. This file knows no tally.
 
+use std::ops::Range;
+
 use crate::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, Halves, begin, finish};
-use crate::lines::bits;
+use crate::lines::{NOTED, bits, note_bits};
 use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::scheme::{FILE, FTP, HTTP, HTTPS};
 use urlsift_grammar::{Grammar, Verdict};
+
+/// How many steps have the ends of their lines noted at once.
+const WORDS: usize = 8;
+
+/// Memory for the ends of lines.
+pub type LineEnds = [u32; WORDS * BLOCK + NOTED];
+
+/// No ends yet.
+pub const NO_ENDS: LineEnds = [0; WORDS * BLOCK + NOTED];
 
 /// The verdicts that the streams tell apart. The draft refuses all that RFC 1738 refuses, and RFC 1738 all that RFC 1808
 /// refuses. The index of a verdict is how many of these three refuse the line.
@@ -103,6 +114,12 @@ impl Listed {
     const NONE: Self = Self { lines: [0; LANES], lanes: 0, step: 0 };
 }
 
+/// The verdicts of the lines that end in a step, as bits at their LFs: three words for the grammars of [`LEVELS`] that refuse them, one for
+/// escaped delimiters, and one for listed lines.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Verdicts([[u64; LANES]; 5]);
+
 /// A listed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedLine {
@@ -121,6 +138,10 @@ pub struct Findings {
     /// The steps of the last stripe that have the end of a listed line.
     listed: Vec<Listed>,
     n_listed: usize,
+    /// The verdicts of the steps of the last stripe, if [each line is wanted](LaneReader::of_lines).
+    verdicts: Vec<Verdicts>,
+    /// The steps of the last stripe.
+    stripe: Range<usize>,
 }
 
 impl Findings {
@@ -189,6 +210,32 @@ impl Findings {
         }
     }
 
+    /// Passes each line of a lane that ends in the last stripe to `each`, in order: the offset of its LF, and its verdict and advisories unless it
+    /// is listed. `ends` is memory for this.
+    #[inline(always)]
+    pub fn each_line(
+        &self,
+        lane: usize,
+        ends: &mut LineEnds,
+        mut each: impl FnMut(usize, Option<(Verdict, Advisories)>),
+    ) {
+        let delimiter = Advisories::from_iter([Advisory::EncodedDelimiter]);
+        let mut words = [0; WORDS];
+        let steps = self.steps[self.stripe.clone()].chunks(WORDS).zip(self.verdicts.chunks(WORDS));
+        for (first, (steps, verdicts)) in (self.stripe.start..).step_by(WORDS).zip(steps) {
+            words.iter_mut().zip(steps).for_each(|(word, step)| *word = step.newline[lane]);
+            let n_ends = note_bits(&words[..steps.len()], ends);
+            for &end in &ends[..n_ends] {
+                let (end, Verdicts(words)) = (end as usize, &verdicts[end as usize / BLOCK]);
+                let [draft, rfc1738, rfc1808, has_delimiter, is_listed] =
+                    words.each_ref().map(|word| (word[lane] >> (end % BLOCK) & 1) as usize);
+                let verdict = LEVELS[draft + rfc1738 + rfc1808];
+                let advisories = [Advisories::default(), delimiter][has_delimiter];
+                each(first * BLOCK + end, (is_listed == 0).then_some((verdict, advisories)));
+            }
+        }
+    }
+
     #[inline(always)]
     fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
         let end = listed.step * BLOCK + bit;
@@ -251,6 +298,7 @@ pub struct LaneReader<'a, K: Kernel> {
     /// Each lane is empty, or begins at a line start and ends after an LF.
     lanes: &'a [&'a [u8]; LANES],
     list: List,
+    of_lines: bool,
     bulk_rare: bool,
     carried: Carried<K::Word>,
     /// The planes of the current steps.
@@ -285,7 +333,21 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         let halves = Halves { first: kernel.splat(1 | 1 << 32), last: kernel.splat(1 << 31 | 1 << 63) };
         let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63), list.whatwg.then_some(halves));
         let planes = [[kernel.splat(0); 8]; AT_ONCE];
-        Self { kernel, lanes, list, bulk_rare, carried, planes, at: 0, n_steps }
+        Self { kernel, lanes, list, of_lines: false, bulk_rare, carried, planes, at: 0, n_steps }
+    }
+
+    /// A reader whose findings have [each line](Findings::each_line) instead of numbers.
+    pub fn of_lines(kernel: K, lanes: &'a [&'a [u8]; LANES], findings: &mut Findings) -> Self {
+        let list = List {
+            grammar: Grammar::Rfc3986,
+            blank: false,
+            advisories: COUNTED[1..].iter().map(|(advisory, _)| *advisory).collect(),
+            bulk_defects: 0,
+            whatwg: false,
+            relative: false,
+        };
+        findings.verdicts.resize(STRIPE, Verdicts([[0; LANES]; 5]));
+        Self { of_lines: true, ..Self::new(kernel, lanes, list, false, findings) }
     }
 
     /// About how many lines read so far have a host that is a number, or an escape below 0x10: the number of steps that
@@ -323,10 +385,11 @@ struct StripeJob<'a, 'b, K: Kernel, const RARE: bool, const DEFECTS: bool> {
 impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for StripeJob<'_, '_, K, RARE, DEFECTS> {
     #[inline(always)]
     fn run(self) {
-        let Self { reader: LaneReader { kernel, lanes, list, carried, planes, at, .. }, from, findings } =
-            self;
+        let Self { reader, from, findings } = self;
+        let LaneReader { kernel, lanes, list, of_lines, carried, planes, at, .. } = reader;
         let (kernel, lanes, until) = (*kernel, *lanes, *at);
-        let Findings { steps, listed, fields, .. } = findings;
+        findings.stripe = from..until;
+        let Findings { steps, listed, fields, verdicts, .. } = findings;
         let mut tracks = Tracks::<_, RARE, DEFECTS> {
             kernel,
             list: *list,
@@ -337,6 +400,8 @@ impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for StripeJob<'_, '_,
             fields,
             listed,
             n_listed: 0,
+            verdicts: if *of_lines { verdicts } else { &mut [] },
+            from,
         };
         let whole = Blocks::new(lanes, K::LANES);
         let end = until.min(whole.len()).max(from);
@@ -391,6 +456,9 @@ struct Tracks<'a, K: Kernel, const RARE: bool, const DEFECTS: bool> {
     fields: &'a mut [[u64; 4]; COUNTERS],
     listed: &'a mut [Listed],
     n_listed: usize,
+    /// Empty, or the verdicts of each step from step `from` on.
+    verdicts: &'a mut [Verdicts],
+    from: usize,
 }
 
 impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Tracks<'_, K, RARE, DEFECTS> {
@@ -415,6 +483,9 @@ impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Tracks<'_, K, RARE, DEFEC
     fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
         debug_assert!(self.lists_more || !(listed(ends, self.list) ^ ends.listed).any());
         let mut listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
+        if !RARE && let Some(verdicts) = self.verdicts.get_mut(at.wrapping_sub(self.from)) {
+            return keep_verdicts(ends, listed, kept, verdicts);
+        }
         let is_crowded = ends.newline.is_crowded();
         let mut defects = ends.defects.any;
         if DEFECTS && defects.any() {
@@ -516,6 +587,18 @@ fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed)
     usize::from(entry.lanes != 0)
 }
 
+/// Keeps what [`Findings::each_line`] needs of a step.
+#[inline(always)]
+fn keep_verdicts<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, Verdicts(words): &mut Verdicts) {
+    let refused_draft = ends.refused_draft | !(ends.http | ends.ftp);
+    let refused_1738 = ends.refused_1738 | ends.relative;
+    ends.newline.store(&mut step.newline);
+    for (word, to) in [refused_draft, refused_1738, ends.tilde, ends.delimiter, listed].into_iter().zip(words)
+    {
+        word.store(to);
+    }
+}
+
 /// Sorts the lines that no grammar accepts and that are not listed yet by the kinds of their defects. Returns those that have to be
 /// listed, because `in_bulk` is not all ones for their kind, and the others by kind.
 #[inline(always)]
@@ -590,4 +673,4 @@ fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

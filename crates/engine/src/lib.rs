@@ -44,6 +44,7 @@ mod line_table;
 mod table_scan;
 mod bitstreams;
 pub mod lanes;
+pub mod judge_lines;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -53,6 +54,7 @@ use std::{fmt, iter};
 use memchr::{memchr, memchr_iter};
 
 use crate::example::Line;
+use crate::judge_lines::{Judge, JudgedLine, JudgedLines};
 use crate::lanes::{Findings, LaneReader, List, ListedLine, STRIPE_LEN};
 use crate::line_automaton::{Outcome, SchemeOf};
 use crate::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME, is_long};
@@ -68,6 +70,37 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::{Grammar, Verdict};
+
+/// Does `$by_streams` with the kernel of a name, which this machine has, or `$by_table` for the portable one.
+macro_rules! by_kernel {
+    ($name:expr, $by_table:expr, |$kernel:ident| $by_streams:expr) => {{
+        let missing = "the scanner was made for a kernel of this machine";
+        match $name {
+            KernelId::Portable => $by_table,
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx2 => {
+                let $kernel = Avx2::detect().expect(missing);
+                $by_streams
+            }
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx2Gfni => {
+                let $kernel = Gfni::detect().expect(missing);
+                $by_streams
+            }
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx512 => {
+                let $kernel = Avx512::detect().expect(missing);
+                $by_streams
+            }
+            #[cfg(target_arch = "aarch64")]
+            KernelId::Neon => {
+                let $kernel = Neon::detect().expect(missing);
+                $by_streams
+            }
+            _ => unreachable!("{missing}"),
+        }
+    }};
+}
 
 /// A receiver of lines. Each line reaches it once: alone or counted in bulk.
 pub trait LineSink {
@@ -178,9 +211,6 @@ impl PathCounts {
 /// that latency.
 const TABLE_LANES: usize = 6;
 
-/// How many lines of each lane a scanner keeps room for. A chunk of blank lines needs a hundred times as much.
-const KEPT_LINES: usize = 4096;
-
 /// How many segments pass after an [`Attempt`] in vain before the next one. Each time it is in vain again, twice as many pass.
 pub const FIRST_PAUSE: usize = 7;
 const LONGEST_PAUSE: usize = 127;
@@ -214,8 +244,8 @@ pub struct Scanner {
     table: Option<Box<LineTable>>,
     /// The memory that is reused for all segments.
     findings: Findings,
-    /// The lines of each lane, for [`Self::judge`]: where each begins and ends in the lane, and the number of its outcome.
-    ended: [Vec<(u32, u32, u16)>; TABLE_LANES],
+    /// The lines of [`Self::judge`].
+    judged: JudgedLines,
     attempts: Attempts,
 }
 
@@ -230,7 +260,7 @@ struct Attempts {
 }
 
 impl Scanner {
-    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines, and up to 800 more once it has judged them one by one.
+    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines, and up to 900 more once it has judged them one by one.
     ///
     /// # Panics
     /// If this machine does not have the kernel.
@@ -239,7 +269,8 @@ impl Scanner {
         assert!(kernel.is_available(), "{kernel} is available");
         let attempts =
             Attempts { streams: Attempt::new(true), defects: Attempt::new(false), rare: Attempt::new(false) };
-        Self { kernel, table: None, findings: Findings::default(), ended: Default::default(), attempts }
+        let (findings, judged) = Default::default();
+        Self { kernel, table: None, findings, judged, attempts }
     }
 
     /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
@@ -250,58 +281,32 @@ impl Scanner {
         let table = LineTable::of(table, sink.needs(place).list.grammar);
         let path_counts = PathCounts::default();
         let mut engine = Engine { sink, table, attempts, path_counts, n_bad: 0, n_defects: 0, n_rare: 0 };
-        let missing = "the scanner was made for a kernel of this machine";
-        match kernel {
-            KernelId::Portable => engine.scan_by_table(body, place),
-            #[cfg(target_arch = "x86_64")]
-            KernelId::Avx2 => engine.stream_all(Avx2::detect().expect(missing), findings, body, place),
-            #[cfg(target_arch = "x86_64")]
-            KernelId::Avx2Gfni => engine.stream_all(Gfni::detect().expect(missing), findings, body, place),
-            #[cfg(target_arch = "x86_64")]
-            KernelId::Avx512 => engine.stream_all(Avx512::detect().expect(missing), findings, body, place),
-            #[cfg(target_arch = "aarch64")]
-            KernelId::Neon => engine.stream_all(Neon::detect().expect(missing), findings, body, place),
-            _ => unreachable!("{missing}"),
-        }
+        by_kernel!(kernel, engine.scan_by_table(body, place), |kernel| {
+            engine.stream_all(kernel, findings, body, place);
+        });
         engine.path_counts
     }
 
-    /// The place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has no outcome.
-    /// `grammar` is the chosen grammar of the outcomes.
+    /// The lines of `body`, in order, with their verdicts.
     ///
     /// # Panics
     /// If `body` has 4 GiB or more.
-    pub fn judge(
-        &mut self,
-        grammar: Grammar,
-        body: &[u8],
-    ) -> impl Iterator<Item = (Range<usize>, Option<Outcome>)> {
+    pub fn judge(&mut self, body: &[u8]) -> &[JudgedLine] {
         assert!(u32::try_from(body.len()).is_ok(), "a chunk is shorter than 4 GiB");
-        let table = LineTable::of(&mut self.table, grammar);
-        let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
-        let lines = &mut self.ended;
-        for lines in &mut *lines {
-            lines.clear();
-            lines.shrink_to(KEPT_LINES);
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "the body is shorter")]
-        scan_lanes(table, lanes, |lane, Ended { start, end, outcome, .. }, _| {
-            lines[lane].push((start as u32, end as u32, outcome));
-        });
-        let table = &*table;
-        let starts = lanes.into_iter().scan(0, |end, lane| {
-            let start = *end;
-            *end += lane.len();
-            Some((start, lane))
-        });
-        starts.zip(&*lines).flat_map(move |((first, lane), lines)| {
-            lines.iter().map(move |&(start, end, outcome)| {
-                let (start, end) = (start as usize, end as usize);
-                let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
-                (first + start..first + end, outcome)
-            })
-        })
+        let Self { kernel, table, findings, judged, attempts } = self;
+        let table = LineTable::of(table, Grammar::Rfc3986);
+        let mut judge = Judge::new(table, &mut attempts.streams, judged, body);
+        by_kernel!(kernel, judge.by_table(0..body.len()), |kernel| judge.by_streams(kernel, findings));
+        judged.all()
     }
+}
+
+/// The offset at which each lane begins. The first begins at `start`.
+fn lanes_at<const N: usize>(mut start: usize, lanes: &[&[u8]; N]) -> [usize; N] {
+    lanes.map(|lane| {
+        start += lane.len();
+        start - lane.len()
+    })
 }
 
 impl Default for Scanner {
@@ -376,12 +381,10 @@ impl Engine<'_> {
         let is_fresh = examples == u32::MAX;
         let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
         while !rest.is_empty() {
-            let some = &rest[..rest.len().min(segment_len)];
+            let (len, is_whole) = first_segment(rest, segment_len);
+            let (segment, behind) = rest.split_at(len);
             segment_len = SEGMENT_LEN.min(2 * segment_len);
-            let end = last_end(some);
-            let (segment, behind) =
-                rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
-            if end.is_none() {
+            if !is_whole {
                 // The line does not fit a segment. With bit streams, the masks of its steps would take as much memory
                 // as the line. Or the line has no LF.
                 self.one(segment, at);
@@ -397,8 +400,8 @@ impl Engine<'_> {
                 self.stream(kernel, findings, &Segment::new(segment, K::LANES, at));
                 let [listed, n_bad, n_defects, n_rare] = std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
-                // A short segment predicts little about the next ones. At the start of a scan, it can show that many lines are refused.
-                let is_short = segment.len() <= SEGMENT_LEN / 4;
+                // At the start of a scan, a short segment can show that many lines are refused.
+                let is_short = is_short(segment.len());
                 if !is_short || is_fresh && !defects.on {
                     let many = |lines| lines * BYTES_PER_DEFECT > len;
                     self.attempts.defects = defects.next(many(n_defects), many(n_bad));
@@ -410,9 +413,8 @@ impl Engine<'_> {
                 let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
                 let Attempts { streams, defects: defects_now, rare: rare_now } = &mut *self.attempts;
                 if !is_short && !is_tried(defects, *defects_now) && !is_tried(rare, *rare_now) {
-                    let cost = listed * BYTES_PER_LISTED / K::LANES as u64;
                     // For the parser, the table scan passes on what the bit streams list, and most other lines too.
-                    *streams = streams.next(cost <= len || list.whatwg, true);
+                    *streams = streams.next(pays::<K>(listed, segment.len()) || list.whatwg, true);
                 }
             }
             rest = behind;
@@ -428,7 +430,7 @@ impl Engine<'_> {
         }
         let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, self.attempts.rare.on, findings);
         let mut lines_of_all = 0;
-        let (mut listed, mut by_outcome) = (ListedLines::default(), ByOutcome::default());
+        let (mut listed, mut by_outcome) = (ListedLines::new(), ByOutcome::default());
         // The stripes with lines that were counted in bulk and have a verdict without examples.
         let lacking = needs.examples & Findings::plain_verdicts();
         let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
@@ -480,7 +482,7 @@ impl Engine<'_> {
         &mut self,
         findings: &Findings,
         segment: &Segment<'_>,
-        lines: &mut ListedLines,
+        lines: &mut ListedLines<ListedLine>,
         by_outcome: &mut ByOutcome,
     ) -> u64 {
         if lines.listed.is_empty() {
@@ -586,18 +588,40 @@ impl Engine<'_> {
     }
 }
 
-/// Listed lines of a segment. Their bytes are copied while they are in the cache, so that the table scan can walk them side by side.
-#[derive(Default)]
-struct ListedLines {
-    bytes: Vec<u8>,
-    /// Each line, and the offset of its LF in `bytes`.
-    listed: Vec<(ListedLine, usize)>,
+/// The length of the first segment of some lines, if they are cut after about `len` bytes. Also returns whether it consists of whole lines.
+/// If not, it is one line, which does not fit a segment or has no LF.
+fn first_segment(lines: &[u8], len: usize) -> (usize, bool) {
+    match last_end(&lines[..lines.len().min(len)]) {
+        Some(end) => (end, true),
+        None => (memchr(b'\n', lines).map_or(lines.len(), |lf| lf + 1), false),
+    }
 }
 
-impl ListedLines {
+/// Whether a segment is so short that it predicts little about the next ones.
+const fn is_short(len: usize) -> bool {
+    len <= SEGMENT_LEN / 4
+}
+
+/// Whether the bit streams are faster on so many bytes than the table scan, if they list so many lines.
+fn pays<K: Kernel>(listed: u64, len: usize) -> bool {
+    listed * BYTES_PER_LISTED / K::LANES as u64 <= len as u64
+}
+
+/// Listed lines of a segment. Their bytes are copied while they are in the cache, so that the table scan can walk them side by side.
+struct ListedLines<L> {
+    bytes: Vec<u8>,
+    /// Each line, and the offset of its LF in `bytes`.
+    listed: Vec<(L, usize)>,
+}
+
+impl<L> ListedLines<L> {
+    const fn new() -> Self {
+        Self { bytes: Vec::new(), listed: Vec::new() }
+    }
+
     /// Adds a line, which begins `bytes`.
     #[inline]
-    fn push(&mut self, bytes: &[u8], len: usize, listed: ListedLine) {
+    fn push(&mut self, bytes: &[u8], len: usize, listed: L) {
         // Most lines are short, and a copy of constant length is a few instructions.
         match bytes.first_chunk::<64>() {
             Some(some) if len <= some.len() => {
@@ -750,10 +774,7 @@ impl<'a> Segment<'a> {
     /// Cuts a segment into `n_lanes` lanes of whole lines.
     fn new(bytes: &'a [u8], n_lanes: usize, place: Place) -> Self {
         let lanes: [&[u8]; LANES] = cut(bytes, n_lanes);
-        let mut starts = [0; LANES];
-        for lane in 1..LANES {
-            starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
-        }
+        let starts = lanes_at(0, &lanes);
         Self { bytes, place, lanes, starts, counted: Cell::default() }
     }
 

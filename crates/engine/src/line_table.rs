@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use crate::line_automaton::{Outcome, Progress, Refusal, outcome_by_bytes};
 use foldhash::fast::RandomState;
 
+use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::{class_of, has_character, pair_number};
 use urlsift_grammar::scheme::KNOWN;
 use urlsift_grammar::uri_parts::BEGINNING;
@@ -260,6 +261,22 @@ impl LineTable {
             outcome.refusal = Refusal::Unknown;
         }
         outcome
+    }
+
+    /// The grammars that accept `line`, and its advisories, by the number of its outcome.
+    #[inline(always)]
+    pub fn verdict_of(&self, number: u16, line: &[u8]) -> (Verdict, Advisories) {
+        match self.outcomes.get(usize::from(number)) {
+            Some(outcome) if number != NO_OUTCOME => (outcome.verdict, outcome.advisories),
+            _ => self.verdict_by_bytes(line),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn verdict_by_bytes(&self, line: &[u8]) -> (Verdict, Advisories) {
+        let outcome = outcome_by_bytes(self.grammar, line);
+        (outcome.verdict, outcome.advisories)
     }
 
     /// All outcomes so far, by their numbers. The first is none.

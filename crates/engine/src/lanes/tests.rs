@@ -272,7 +272,7 @@ const FRAGMENTS: [&str; 82] = [
 ];
 
 /// Adds `n_fragments` fragments, of few kinds or of many.
-fn add_fragments(bytes: &mut Vec<u8>, n_fragments: usize, random: &mut Random) {
+pub fn add_fragments(bytes: &mut Vec<u8>, n_fragments: usize, random: &mut Random) {
     let n_kinds = [4, 12, 64][random.below(3)];
     let kinds: Vec<_> = (0..n_kinds).map(|_| FRAGMENTS[random.below(FRAGMENTS.len())]).collect();
     for _ in 0..n_fragments {
