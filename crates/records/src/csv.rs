@@ -176,7 +176,8 @@ impl Table {
             marks.seek(at + whole_line.len());
             return Record::without_field(whole_line, Miss::Skipped(Skip::Comment));
         }
-        let is_plain = matches!(self.header, Header::Known) && memchr(b'"', line).is_none();
+        let escape = if self.dialect.has_backslashes() { b'\\' } else { b'"' };
+        let is_plain = matches!(self.header, Header::Known) && memchr2(b'"', escape, line).is_none();
         if line.is_empty() || is_plain {
             marks.seek(at);
             let record =
@@ -652,11 +653,13 @@ fn walk_with<const BACKSLASHES: bool>(
     walked
 }
 
-/// Whether a backslash escapes the byte at `mark`. The cell begins at `start`.
+/// Whether a backslash escapes the byte at `mark`, or the line end whose LF is there. The cell begins at `start`.
 #[inline]
 fn is_escaped(bytes: &[u8], start: usize, mark: usize) -> bool {
     let cell = &bytes[start.min(mark)..mark.min(bytes.len())];
-    mark < bytes.len() && cell.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+    let is_line_end = bytes.get(mark) == Some(&b'\n');
+    let before = cell.iter().rev().skip_while(|&&byte| is_line_end && byte == b'\r');
+    mark < bytes.len() && before.take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
 /// Whether a cell ends before `byte`, the byte after a quote. CRs are part of a line end.
@@ -892,7 +895,9 @@ mod tests {
     /// Doubts of several lines, escaped line ends, and columns that are chosen by their values.
     #[test]
     fn drawn_tables_do_not_depend_on_chunks() {
-        let tokens = ["\"", "\\", "\n", ",", "a", "a\n", "://", "\\\"", "\"\"", "\\\n", "\"\n", "\",\""];
+        let tokens = [
+            "\"", "\\", "\n", "\r", ",", "a", "a\n", "://", "\\\"", "\"\"", "\\\n", "\\\r\n", "\"\n", "\",\"",
+        ];
         let unknown = Dialect { escape: None, ..Dialect::of(',') };
         let fields = [&[][..], &[Selector::Name("a".to_owned())], &[Selector::Number(2)]];
         let mut random = Random::new(17);
@@ -932,6 +937,8 @@ mod tests {
         let mysql = b"n\tm\na\\\tb\t1\nc\\\nd\t2\n\\N\t3\n";
         let dialect = Dialect::of('\t').with_backslashes();
         assert_eq!(read_in_chunks(mysql, dialect, 3), [Ok(b"a\tb".to_vec()), Ok(b"c\nd".to_vec())]);
+        let windows = b"n\tm\r\na\\\r\nb\t1\r\n\r\\\nc\t2\r\n";
+        assert_eq!(read_in_chunks(windows, dialect, 3), [Ok(b"a\r\nb".to_vec()), Ok(b"\r\nc".to_vec())]);
     }
 
     /// Counting quotes finds only whole records, and stops before comments. The texts have seven tokens. They are in the first
