@@ -73,10 +73,18 @@ fn links_of_responses() {
     let counts = check("WARC-Target-URI,body-links", &encoded, &["url http://a/"]);
     assert_eq!((counts.read(), counts.skipped(Skip::Encoded), counts.records()), (1, 1, 2));
     let long = page("\nContent-Encoding: gzip", gzip(&vec![b' '; MAX_RECORD_LEN + 1]));
-    let refused = format!("!too-long@{}+0", memchr::memmem::find(&long, b"HTTP/").unwrap());
+    let start = |page: &[u8]| memchr::memmem::find(page, b"HTTP/").unwrap();
+    let refused = format!("!too-long@{}+0", start(&long));
     check("WARC-Target-URI,body-links", &long, &["url http://a/", &refused]);
+    let long = page("", vec![b' '; MAX_RECORD_LEN + 1]);
+    let refused = format!("!too-long@{}+0", start(&long));
+    let all = ["url http://a/", &refused, "url http://a/", "link b?c&d", "embed e"];
+    check("WARC-Target-URI,body-links", &[&long[..], &plain].concat(), &all);
     let cut = &plain[..plain.len() - 20];
     check("body-links", cut, &[&format!("!cut-off@0+{}", cut.len())]);
+    let refused = format!("!cut-off@{}+{}", start(cut), cut.len() - start(cut));
+    check("WARC-Target-URI,body-links", cut, &["url http://a/", &refused]);
+    check("WARC-Target-URI,body-links", &cut[..start(cut)], &["url http://a/"]);
 }
 
 /// The end of a page that is not whole is a record of its own. The links before it are found.
@@ -388,6 +396,11 @@ fn pages_that_are_too_long_are_refused() {
     // What its server says must be at its beginning.
     let late = format!("HTTP/1.1 200 OK\n{}\ncontent-type: video/mp4", "X: y\n".repeat(20_000));
     let late = record("response", &late, vec![b' '; MAX_RECORD_LEN]);
-    let (found, _) = describe(reader.clone(), &late);
-    assert!(found.len() == 1 && found[0].starts_with("!too-long@0+"), "{found:?}");
+    let all = [&late[..], &next].concat();
+    let whole = describe(reader.clone(), &all);
+    assert!(whole.0.len() == 4 && whole.0[1].starts_with("!too-long@86+"), "{:?}", whole.0);
+    for at in [10, 86, 100, 70_000] {
+        assert_eq!(by_pieces(reader.clone(), &all, [at]), whole, "cut at {at}");
+    }
+    check_long(&reader, &[(all, &["url http://a/", &whole.0[1], "url http://a/", "link c"])]);
 }

@@ -138,11 +138,13 @@ impl Next {
     }
 }
 
-/// The end of a page that is not read, and why. It is the next record.
+/// A part of a page that is not read, and why. It is the next record.
 #[derive(Clone, Copy, Debug)]
 struct Unread {
     miss: Miss,
     len: usize,
+    /// Whether it begins the page. Otherwise it ends it.
+    begins: bool,
 }
 
 /// The field that stands for the links of pages.
@@ -175,7 +177,7 @@ impl Archive {
     /// Reads a record of WARC: its headers, and the links of a page.
     fn read_warc<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
         let bytes = cursor.rest();
-        if let Some(Unread { miss, len }) = self.unread.take() {
+        if let Some(Unread { miss, len, .. }) = self.unread.take() {
             return Record::without_field(&bytes[..len], miss);
         }
         let mut parts = Parts::new(&mut cursor.more);
@@ -201,9 +203,9 @@ impl Archive {
                 let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
                     None if is_known_other => Miss::Skipped(Skip::NoField),
                     None if !http::may_be_page(first_bytes(&bytes[len..])) => Miss::Skipped(Skip::NoField),
-                    None => Miss::Bad(BadCause::TooLong, len),
+                    None => self.leave_body(BadCause::TooLong, first_bytes(&bytes[len..]), len, parts.len()),
                     Some(body) => match bytes.get(len..len + body) {
-                        None => Miss::Bad(BadCause::CutOff, bytes.len()),
+                        None => self.leave_body(BadCause::CutOff, &bytes[len..], len, parts.len()),
                         Some(body) => self.read_body(body, len, wanted, &mut parts),
                     },
                 };
@@ -226,6 +228,18 @@ impl Archive {
         }
     }
 
+    /// Leaves a page, whose first bytes are `body` and begin at `start` of its record. If the headers have fields, the page is the next record.
+    /// Returns why there are no fields if there are none.
+    fn leave_body(&mut self, cause: BadCause, body: &[u8], start: usize, n_fields: usize) -> Miss {
+        let at = if cause == BadCause::CutOff { body.len() } else { 0 };
+        if n_fields == 0 {
+            return Miss::Bad(cause, start + at);
+        }
+        let unread = Unread { miss: Miss::Bad(cause, at), len: body.len(), begins: true };
+        self.unread = (!body.is_empty()).then_some(unread);
+        Miss::Skipped(Skip::NoField)
+    }
+
     /// Reads the links of a response, which begins at `start` of its record, and notes what is not read of it. Returns why there are no
     /// links if there are none.
     fn read_body<'a>(
@@ -240,7 +254,11 @@ impl Archive {
         parts.select_from(n, wanted);
         self.unread = unread.map(|(cause, from)| {
             let len = body.len() - from;
-            Unread { miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }), len }
+            Unread {
+                miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }),
+                len,
+                begins: false,
+            }
         });
         let is_nothing = Miss::Skipped(Skip::NoField);
         if n == 0 || miss == is_nothing {
@@ -248,7 +266,7 @@ impl Archive {
         }
         // The headers are read, so the page counts apart.
         let miss = if let Miss::Bad(cause, _) = miss { Miss::Bad(cause, 0) } else { miss };
-        self.unread = Some(Unread { miss, len: body.len() });
+        self.unread = Some(Unread { miss, len: body.len(), begins: false });
         is_nothing
     }
 
@@ -300,6 +318,9 @@ impl RecordReader for Archive {
     }
 
     fn seek(&mut self, bytes: &[u8], _offset: u64) -> Gap {
+        if self.unread.is_some_and(|unread| unread.begins) {
+            return Gap::of(b"");
+        }
         // The end of a page may begin with any byte.
         self.next.seek(bytes, self.unread.is_none())
     }
