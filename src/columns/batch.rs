@@ -313,13 +313,14 @@ impl<'b, 'a> Row<'b, 'a> {
             let mut out = Vec::new();
             make(row, &mut out).map(|made| made.into_text(out))
         };
-        let mut made = text(self)?;
+        let made = text(self)?;
         let secrets = self.secrets(self.line);
-        if !secrets.is_empty() {
-            let line = mask(self.line, secrets);
-            let row = Row { line: &line, is_masked: true, ..*self };
-            made = text(&row).unwrap_or_else(|| MASK.as_bytes().to_vec());
+        if secrets.is_empty() {
+            return Some(made.into());
         }
+        let line = mask(self.line, secrets);
+        let row = Row { line: &line, is_masked: true, ..*self };
+        let made = text(&row).unwrap_or_else(|| MASK.as_bytes().to_vec());
         Some(mask(&made, self.secrets(&made)).into_owned().into())
     }
 
