@@ -5,6 +5,7 @@
 use std::cell::LazyCell;
 use std::sync::Arc;
 
+use crate::columns::Column;
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
@@ -22,18 +23,18 @@ use urlsift_grammar::{Grammar, Verdict};
 pub struct Filter {
     /// The grammar of [`Test::Defect`].
     pub grammar: Grammar,
-    /// The list of [`Test::Domain`].
+    /// The list of [`Test::Domain`], and of the columns of [`Test::Cell`].
     pub suffixes: UsedList,
     /// The conditions. Without any, all lines match, blank ones too.
     conditions: Vec<Condition>,
 }
 
 /// Alternatives. The condition holds if one of them does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Condition(pub Vec<Test>);
 
 /// A property of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Test {
     /// The filter's grammar refuses the line, with this component and this cause. `None` stands for any.
     Defect(Option<Component>, Option<Cause>),
@@ -53,6 +54,8 @@ pub enum Test {
     Domain(Vec<u8>),
     /// The set contains the host of the line (`true`); it does not, or the line has no host (`false`).
     HostIn(Arc<HostSet>, bool),
+    /// The cell of the line in this column is the value, or is a list that has it. `None` is a cell that is absent.
+    Cell(&'static Column, Option<Vec<u8>>),
     /// The WHATWG URL Standard says this of the line.
     Whatwg(Level),
     /// RFC 3986 finds another host in the line than the WHATWG parser.
@@ -130,6 +133,7 @@ impl Filter {
                     found.is_some_and(|domain| domain == name)
                 }
                 Test::HostIn(set, wanted) => host.is_some_and(|host| set.contains(host)) == *wanted,
+                Test::Cell(column, value) => column.has(judgement, &self.suffixes, value.as_deref()),
                 Test::Whatwg(level) => whatwg.level() == *level,
                 Test::HostsDiffer => whatwg.hosts_differ(),
                 Test::WhatwgError(error) => whatwg.errors().iter().any(|found| found.error == *error),

@@ -151,9 +151,9 @@ mod scan;
 #[cfg(feature = "scan")]
 mod run;
 #[cfg(feature = "scan")]
-mod filter;
-#[cfg(feature = "scan")]
 pub mod columns;
+#[cfg(feature = "scan")]
+mod filter;
 #[cfg(feature = "scan")]
 mod rows;
 #[cfg(feature = "scan")]

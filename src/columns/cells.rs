@@ -25,6 +25,25 @@ pub enum Cells<'a> {
     Texts(Texts<'a>),
 }
 
+impl Cells<'_> {
+    /// Whether cell `n`, which is a text, a name or a list of names, is `value` or is a list that has it. An empty list has "none" alone.
+    pub(super) fn has(&self, n: usize, value: Option<&[u8]>) -> bool {
+        match self {
+            Self::Texts(texts) => texts.get(n) == value,
+            Self::Names(names) => names.get(n).map(str::as_bytes) == value,
+            Self::Lists(names, lists) => match (&lists[n], value) {
+                (None, None) => true,
+                (Some(list), Some(value)) if list.is_empty() => value == b"none",
+                (Some(list), Some(value)) => {
+                    list.iter().any(|&one| names[usize::from(one)].as_bytes() == value)
+                }
+                _ => false,
+            },
+            Self::Numbers(_) | Self::Sets(..) | Self::Defects(_) => false,
+        }
+    }
+}
+
 /// Cells that hold the numbers of names.
 #[derive(Debug, Default)]
 pub struct Names {

@@ -22,7 +22,8 @@ use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
-use urlsift_grammar::judge::Kind;
+use urlsift_grammar::judge::{Judgement, Kind};
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::{Parts, host};
 use urlsift_grammar::whatwg::{Level, ValidationError};
@@ -166,6 +167,16 @@ impl Column {
     #[must_use]
     pub fn need_judging(columns: &[&Column]) -> bool {
         columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes | Need::Components))
+    }
+
+    /// Whether the cell of a line is `value`, or is a list that has it. `None` is a cell that is absent. The column needs nothing but the
+    /// line, its verdict and the list.
+    pub(crate) fn has(&self, judged: &Judgement<'_>, suffixes: &UsedList, value: Option<&[u8]>) -> bool {
+        let (bytes, verdict) = (Some(judged.line().into()), Some(judged.verdict()));
+        let mut batch = Batch::default();
+        batch.lines.push(Line { bytes, verdict, ..Line::default() });
+        batch.suffixes = suffixes.clone();
+        (self.cells)(&batch).has(0, value)
     }
 }
 

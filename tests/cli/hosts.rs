@@ -38,6 +38,40 @@ fn hosts_domains_and_lists_of_names_select_lines() {
     assert_eq!(text(&rows.stdout), "1\ta.b.example\n2\ta.b.example\n7\ta.b.example\n");
 }
 
+/// Each cell of a column selects the lines that have it.
+#[test]
+fn cells_of_columns_select_lines() {
+    let list =
+        [LIST, b"//u,v@h.:0/a,b?c,d#e\nhttp://h?#-\nhttp://[::1]/-?-\nhttp://-.com:/\nmailto:x\nhttp://\n"]
+            .concat();
+    for column in [
+        "userinfo", "path", "query", "fragment", "canonical", "surt", "port", "host_kind", "host_problems",
+        "host_reversed", "suffix", "private_suffix", "private_domain",
+    ] {
+        let rows = feed(&["lines", "-c", &format!("line,{column}")], &list).stdout;
+        let rows: Vec<_> = text(&rows).lines().map(|row| row.split_once('\t').unwrap()).collect();
+        let is_list = column == "host_problems";
+        for (_, cell) in &rows {
+            for one in if is_list { cell.split(',').collect() } else { vec![*cell] } {
+                let has =
+                    |cell: &str| if is_list { cell.split(',').any(|has| has == one) } else { cell == one };
+                let expected = rows.iter().filter(|(_, cell)| has(cell)).map(|(line, _)| *line);
+                let found = feed(&["lines", "-c", "line", "--where", &format!("{column}={one}")], &list);
+                assert_eq!(
+                    text(&found.stdout).lines().collect::<Vec<_>>(),
+                    expected.collect::<Vec<_>>(),
+                    "{column}={one}"
+                );
+            }
+        }
+    }
+    let lines = |condition| {
+        text(&feed(&["lines", "-c", "line", "--where", condition], &list).stdout).replace('\n', " ")
+    };
+    assert_eq!(lines("port=80,0"), "2 8 ");
+    assert_eq!(lines("suffix=CO.UK,com."), "3 11 ");
+}
+
 #[test]
 fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
     let folder = folder_with(&[
@@ -52,6 +86,9 @@ fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
         (["--where", "domain=co.uk"], "--where domain=co.uk: this is a public suffix, and has no domain"),
         (["--where", "domain=www.a.example"], "the domain of this host is a.example"),
         (["--where", "domain=192.0.2.1"], "this is an address or no name, and has no domain"),
+        (["--where", "suffix=a/b"], "not the name of a host"),
+        (["--where", "host_kind=ip"], "no such kind; did you mean ipv6?"),
+        (["--where", "host_problems=no"], "no such problem; "),
         (["--where", "host-in=names"], "names: line 2: not the name of a host"),
         (["--where", "host-in=missing"], "missing: No such file"),
         (["--where", "host-in="], "a list of names is a file, such as names.txt"),

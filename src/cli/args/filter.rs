@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::columns::{COLUMNS, Column};
 use crate::filter::{Condition, Filter, Test};
 use crate::report::whatwg::HOSTS_DIFFER;
 use clap::Args;
@@ -11,7 +12,8 @@ use clap::builder::TypedValueParser;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::host::compared;
+use urlsift_grammar::host::{HostKind, compared};
+use urlsift_grammar::host_problems::HostProblem;
 use urlsift_grammar::host_set::HostSet;
 use urlsift_grammar::judge::Kind;
 use urlsift_grammar::public_suffix::UsedList;
@@ -40,6 +42,10 @@ pub(crate) struct FilterArgs {
     ///   host=a.example     the host, as hosts are compared: lower case,
     ///                      escapes undone, labels beyond ASCII as A-labels
     ///   domain=a.example   the registrable domain of the host (--psl)
+    ///   port=8080          a column: userinfo, port, path, query, fragment,
+    ///                      host_kind, host_problems, host_reversed, suffix,
+    ///                      private_suffix, private_domain, canonical, surt;
+    ///                      - for lines where it is absent, as in query=-
     ///   host-in=FILE       the file has the host or a name above it:
     ///                      a name per line, # begins a comment
     ///   host-not-in=FILE   it does not, or the line has no host
@@ -47,8 +53,9 @@ pub(crate) struct FilterArgs {
     ///                      hosts-differ: RFC 3986 finds another host
     ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
-    /// Commas separate alternatives, such as scheme=ftp,file, but FILE is
-    /// one path. If the option is repeated, all conditions must hold. A
+    /// Commas separate alternatives, such as scheme=ftp,file. But FILE is
+    /// one path, and a userinfo, path, query, fragment, canonical and surt
+    /// is one value. If the option is repeated, all conditions must hold. A
     /// blank line matches nothing. --grammar chooses whose defect is
     /// compared. The JSON report has the same names; "urlsift causes"
     /// explains them.
@@ -119,6 +126,8 @@ fn offered() -> Vec<String> {
         .chain(of("kind", vec![Kind::Absolute.name(), Kind::Relative.name()]))
         .chain(of("verdict", vec!["none", "all"]))
         .chain(of("advisory", Advisory::ALL.iter().map(|advisory| advisory.name()).collect()))
+        .chain(of("host_kind", HostKind::ALL.iter().map(|kind| kind.name()).collect()))
+        .chain(of("host_problems", HostProblem::ALL.iter().map(|problem| problem.name()).collect()))
         .chain(of("whatwg", levels.collect()))
         .chain(grammars)
         .collect()
@@ -153,13 +162,22 @@ impl FromStr for Condition {
                 return Ok(Self(vec![Test::HostIn(set, key == "host-in")]));
             }
             "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
+            _ if let Some(column) = cell_column(key) => {
+                let values = if WHOLE.contains(&key) { vec![values] } else { values.split(',').collect() };
+                return values
+                    .into_iter()
+                    .map(|value| cell(column, value))
+                    .collect::<Result<_, _>>()
+                    .map(Self);
+            }
             _ => {
                 let grammar = key.parse::<Grammar>().map_err(|_| {
                     let keys = [
                         "defect", "scheme", "kind", "verdict", "advisory", "host", "domain", "host-in",
                         "host-not-in", "whatwg", "whatwg_error",
                     ];
-                    unknown("property", key, &[&keys[..], &Grammar::ALL.map(Grammar::name)].concat())
+                    let grammars = Grammar::ALL.map(Grammar::name);
+                    unknown("property", key, &[&keys[..], &WHOLE, &NAMES, &grammars].concat())
                 })?;
                 &move |name| {
                     let answer = |accepted: bool| if accepted { "accepted" } else { "refused" };
@@ -201,6 +219,38 @@ fn defect(text: &str) -> Result<Test, String> {
     let components = Component::ALL.iter().map(|component| component.name());
     let names: Vec<_> = components.chain(Cause::ALL.iter().map(|cause| cause.name())).collect();
     Err(unknown("component or cause", text, &names))
+}
+
+/// The columns whose cells are compared. Their values may have commas.
+const WHOLE: [&str; 6] = ["userinfo", "path", "query", "fragment", "canonical", "surt"];
+/// The same for values without commas.
+const NAMES: [&str; 7] =
+    ["port", "host_kind", "host_problems", "host_reversed", "suffix", "private_suffix", "private_domain"];
+
+/// The column of a name, if its cells are compared.
+fn cell_column(name: &str) -> Option<&'static Column> {
+    let is_compared = WHOLE.contains(&name) || NAMES.contains(&name);
+    COLUMNS.iter().find(|column| is_compared && column.name == name)
+}
+
+/// Parses a value of a column, as `lines` writes it.
+fn cell(column: &'static Column, value: &str) -> Result<Test, String> {
+    let value = match (column.name, value) {
+        (_, "-") if column.absent.is_some() => None,
+        (_, r"\x2d") => Some(b"-".to_vec()),
+        ("host_kind", _) => {
+            one_of("kind", value, HostKind::ALL, HostKind::name)?;
+            Some(value.into())
+        }
+        ("host_problems", "none") => Some(value.into()),
+        ("host_problems", _) => {
+            one_of("problem", value, HostProblem::ALL, HostProblem::name)?;
+            Some(value.into())
+        }
+        ("suffix" | "private_suffix" | "private_domain", _) => Some(name_of(value)?),
+        _ => Some(value.into()),
+    };
+    Ok(Test::Cell(column, value))
 }
 
 /// Parses the name of a scheme.
