@@ -7,7 +7,7 @@ use crate::labels::{Tails, has_empty_label};
 
 /// A set of names. It contains a host if it has its name, or a name above it. An address is contained only as itself.
 ///
-/// A million names take some 40 MB.
+/// A million names of 25 bytes take some 45 MB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostSet {
     /// A hash table with open addressing, at most half full. A slot has 32 bits of the hash, and the place of a name in `text`, from 1. An
@@ -71,12 +71,22 @@ impl HostSet {
     /// # Errors
     /// If a line is no name and no address (H12), or if there are too many names.
     pub fn parse(text: &[u8]) -> Result<Self, HostSetError> {
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let mut set = Self { text: Vec::with_capacity(text.len() + 1), ..Self::default() };
-        let mut n_lines = 0;
+        Self::of_lines(text.split(|byte| *byte == b'\n'), text.len())
+    }
+
+    /// The same, of the lines of a list, which has about `len` bytes. They need not be in memory at once.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn of_lines<L: AsRef<[u8]>>(
+        lines: impl IntoIterator<Item = L>,
+        len: usize,
+    ) -> Result<Self, HostSetError> {
+        let mut set = Self { text: Vec::with_capacity(len + 1), ..Self::default() };
         let mut buffer = Vec::new();
-        for (line, n) in text.split(|byte| *byte == b'\n').zip(1..) {
-            n_lines = n;
+        for (line, n) in lines.into_iter().zip(1..) {
+            let line = line.as_ref();
+            let line = if n == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
             let written = line.split(|byte| *byte == b'#').next().unwrap_or(line).trim_ascii();
             if written.is_empty() {
                 continue;
@@ -86,9 +96,9 @@ impl HostSet {
             set.text.push(u8::try_from(name.len()).expect("a name of a list is short"));
             set.text.extend_from_slice(name);
             set.n_names += 1;
-        }
-        if u32::try_from(set.text.len()).is_err() {
-            return Err(HostSetError { line: n_lines, kind: HostSetErrorKind::TooLarge });
+            if u32::try_from(set.text.len()).is_err() {
+                return Err(HostSetError { line: n, kind: HostSetErrorKind::TooLarge });
+            }
         }
         set.slots = vec![0; (2 * set.n_names).next_power_of_two()];
         set.filter = vec![0; set.slots.len().div_ceil(8)];

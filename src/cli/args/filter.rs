@@ -1,8 +1,11 @@
 //! The option `--where`, which selects lines. `lines` and `split` share it.
 
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::{fs, io};
+use std::{io, iter};
 
 use crate::columns::{COLUMNS, Column};
 use crate::filter::{Condition, Filter, Test};
@@ -278,9 +281,17 @@ fn host_set(path: &str) -> Result<HostSet, String> {
     if path.is_empty() {
         return Err("a list of names is a file, such as names.txt".to_owned());
     }
-    let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    let in_file = |error: &dyn Display| format!("{path}: {error}");
+    let file = File::open(path).map_err(|error| in_file(&error))?;
     keep_list(Input::file(path));
-    HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))
+    let len = file.metadata().map_or(0, |metadata| metadata.len());
+    let (mut lines, mut failed) = (BufReader::new(file).split(b'\n'), None);
+    let lines = iter::from_fn(|| lines.next()?.map_err(|error| failed = Some(error)).ok());
+    let set = HostSet::of_lines(lines, usize::try_from(len).unwrap_or(0));
+    match failed {
+        Some(error) => Err(in_file(&error)),
+        None => set.map_err(|error| in_file(&error)),
+    }
 }
 
 /// Parses a set of grammars.
