@@ -326,10 +326,9 @@ pub fn judge_array<'py>(
         }
         Bases::Each(&of_bases)
     };
-    let is_right = if base.is_none() { !is_resolved } else { is_resolved || needs_whatwg };
-    if !is_right {
+    if !base.is_none() && !is_resolved && !needs_whatwg {
         return Err(PyValueError::new_err(
-            "the column \"resolved\" needs a base, and only it and the columns of whatwg have a use for one",
+            "only the column \"resolved\" and those of whatwg have a use for a base",
         ));
     }
     let parts: Vec<_> = values

@@ -141,9 +141,9 @@ def test_resolved() -> None:
         resolved(["b"], ["http://h/", "http://h/"])
     with pytest.raises(ValueError, match="base: it has no scheme"):
         resolved(["b"], "//h/")
-    with pytest.raises(ValueError, match="needs a base"):
-        urlsift.judge_array(["b"], ["resolved"])
-    with pytest.raises(ValueError, match="needs a base"):
+    assert resolved(["http://h/a/../b", "b"], None) == ["http://h/b", None]
+    assert set(urlsift.COLUMNS) == {field.name for field in pa.array(urlsift.judge_array(["b"], urlsift.COLUMNS)).type}
+    with pytest.raises(ValueError, match="have a use for a base"):
         urlsift.judge_array(["b"], base="http://h/")
     with pytest.raises(TypeError, match="base: values of the Arrow type float64"):
         urlsift.judge_array(["b"], ["resolved"], base=pa.array([1.5]))

@@ -37,7 +37,7 @@ def judge_array(
       encoded-control, encoded-delimiter, gopher-smtp. No verdict depends on them.
     - text: the value itself. Bytes that are not UTF-8 become U+FFFD.
     - resolved: the URI that the value refers to (RFC 3986, section 5.2). `base` is one URL for all values, or a column with a base
-      for each. Null if RFC 3986 refuses the value, or if the value is relative and its base is null, relative or refused.
+      for each. Null if RFC 3986 refuses the value, or if the value is relative and has no base, or one that is relative or refused.
     - userinfo, host, port, path, query, fragment: the components by the delimiters of RFC 3986, also of values that no grammar
       accepts; null if absent. The path is never null.
     - host_kind: 'name', 'ipv4', 'ipv6', 'ipvfuture', or 'other', which is no host of RFC 3986; null without an authority.
