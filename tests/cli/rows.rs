@@ -55,10 +55,9 @@ fn passwords_stay_unless_they_are_to_be_masked() {
         assert_eq!(rows, format!("-\t2\t21\tpath:space@11\t{second}-\t4\t36\tpath:space@18\t{refused}"));
     }
     // An empty password has nothing to mask, and neither has a port in a key.
-    for (column, line, cell) in [
-        ("text", "http://u:@h/", "http://u:@h/"),
-        ("surt", "http://a.b:81/c@1", "b,a:81)/c@1"),
-    ] {
+    for (column, line, cell) in
+        [("text", "http://u:@h/", "http://u:@h/"), ("surt", "http://a.b:81/c@1", "b,a:81)/c@1")]
+    {
         let row = feed(&["lines", "-c", column, "--mask-passwords"], line.as_bytes()).stdout;
         assert_eq!(text(&row).trim_end(), cell, "{line}");
     }
