@@ -479,9 +479,13 @@ pub struct PublicSuffixList {
 }
 
 impl PublicSuffixList {
-    /// The version, or the hash of a list that names none.
-    fn name(&self) -> &str {
-        if self.version.is_empty() { &self.hash } else { &self.version }
+    /// The version, if there is one, and the hash.
+    fn name(&self) -> String {
+        [&*self.version, &*self.hash]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

@@ -450,7 +450,7 @@ impl<'a> Text<'a> {
     /// Names the list of public suffixes that a count depends on.
     fn public_suffix_list(&mut self) {
         if let Some(list) = &self.report.public_suffix_list {
-            let name = self.page.beginning(list.name(), 48);
+            let name = self.page.beginning(&list.name(), 48);
             self.page.line(&format!("  (domains by the list of public suffixes {name})"));
         }
     }

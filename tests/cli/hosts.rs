@@ -127,7 +127,8 @@ fn a_report_counts_domains_suffixes_and_problems_and_names_the_list() {
     assert!(text(&feed(&["-V"], b"").stdout).ends_with(&format!("Public Suffix List {version}\n")));
     let shown = feed(&["--top", "domains"], LIST).stdout;
     assert!(text(&shown).contains("TOP REGISTRABLE DOMAINS"), "{}", text(&shown));
-    assert!(text(&shown).contains(&format!("(domains by the list of public suffixes {version})\n")));
+    let hash = report["public_suffix_list"]["hash"].as_str().unwrap();
+    assert!(text(&shown).contains(&format!("(domains by the list of public suffixes {version}, {hash})\n")));
     assert!(text(&feed(&["--top", "domains", "--format", "html"], LIST).stdout).contains(version));
     assert_eq!(json(&feed(&["--json", "--top", "hosts"], LIST)).get("public_suffix_list"), None);
 }

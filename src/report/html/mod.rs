@@ -110,7 +110,7 @@ impl<'a> Page<'a> {
             lengths: report.lengths.as_ref().map(|lengths| Histogram::new(lengths, report)),
             tops: list::tops(report, bounds),
             distinct: list::distinct(report),
-            public_suffix_list: report.public_suffix_list.as_ref().map(|list| shown(list.name(), NAME)),
+            public_suffix_list: report.public_suffix_list.as_ref().map(|list| shown(&list.name(), NAME)),
             records: records::records(report, bounds),
             fields: records::fields(report, bounds),
             inputs: list::inputs(report, bounds),
