@@ -9,14 +9,12 @@ use crate::line_table::LineTable;
 use crate::lines::{cut, trim_terminator};
 use crate::simd::{Kernel, LANES};
 use crate::table_scan::{Ended, scan_lanes};
-use crate::{
-    Attempt, LISTED_LEN, ListedLines, SEGMENT_LEN, TABLE_LANES, first_segment, is_short, lanes_at, pays,
-};
+use crate::{Attempts, LISTED_LEN, ListedLines, TABLE_LANES, first_segment, lanes_at, pays};
 use urlsift_grammar::Verdict;
 use urlsift_grammar::advisory::Advisories;
 
 /// How many lines of each lane a scanner keeps room for. A chunk of blank lines needs many times as much.
-const KEPT_LINES: usize = 2048;
+const KEPT_LINES: usize = 4096;
 
 /// A line that was judged.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +71,7 @@ impl JudgedLines {
 /// Judges all lines of a body.
 pub struct Judge<'a> {
     table: &'a mut LineTable,
-    /// Whether the bit streams are worth it.
-    streams: &'a mut Attempt,
+    attempts: &'a mut Attempts,
     lines: &'a mut JudgedLines,
     body: &'a [u8],
 }
@@ -82,13 +79,13 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(
         table: &'a mut LineTable,
-        streams: &'a mut Attempt,
+        attempts: &'a mut Attempts,
         lines: &'a mut JudgedLines,
         body: &'a [u8],
     ) -> Self {
         lines.all.clear();
         lines.all.shrink_to(LANES * KEPT_LINES);
-        Self { table, streams, lines, body }
+        Self { table, attempts, lines, body }
     }
 
     /// Judges the lines at `place` by the table.
@@ -102,20 +99,24 @@ impl<'a> Judge<'a> {
         self.lines.take_lanes();
     }
 
-    /// Judges all lines by the bit streams, or by the table where that is faster.
-    pub fn by_streams<K: Kernel>(&mut self, kernel: K, findings: &mut Findings) {
+    /// Judges all lines by the bit streams, or by the table where that is faster, in segments of about `segment_len` bytes.
+    pub fn by_streams<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment_len: usize) {
         let mut at = 0;
         while at < self.body.len() {
-            let (len, is_whole) = first_segment(&self.body[at..], SEGMENT_LEN);
+            let (len, is_whole) = first_segment(&self.body[at..], segment_len);
             let place = at..at + len;
-            if is_whole && self.streams.on {
+            if is_whole && self.attempts.streams.on {
                 let listed = self.segment(kernel, findings, place);
-                if !is_short(len) {
-                    *self.streams = self.streams.next(pays::<K>(listed, len), true);
+                let Attempts { streams, listed: (all_listed, all_len), .. } = &mut *self.attempts;
+                (*all_listed, *all_len) = (*all_listed + listed, *all_len + len);
+                // Fewer bytes predict little about the next ones.
+                if *all_len > segment_len / 4 {
+                    *streams = streams.next(pays::<K>(*all_listed, *all_len), true);
+                    (*all_listed, *all_len) = (0, 0);
                 }
             } else {
                 if is_whole {
-                    *self.streams = self.streams.next(false, true);
+                    self.attempts.streams = self.attempts.streams.next(false, true);
                 }
                 self.by_table(place);
             }
@@ -176,40 +177,50 @@ impl<'a> Judge<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scanner;
     use crate::lanes::tests::add_fragments;
     use crate::lines::places;
+    use crate::simd::KernelId;
     use crate::simd::every_kernel::{Visit, each};
+    use std::collections::HashMap;
     use urlsift_grammar::Grammar;
     use urlsift_grammar::judge::judge;
     use urlsift_grammar::random::Random;
 
     type Judged = Vec<(Range<usize>, Option<(Verdict, Advisories)>)>;
 
-    /// Lines, and what is right for each.
-    struct Check<'a> {
-        body: &'a [u8],
+    /// Lines, what is right for each, and a scanner for each kernel, whose memory is used for the next lines.
+    #[derive(Default)]
+    struct Check {
+        body: Vec<u8>,
         expected: Judged,
-        table: &'a mut LineTable,
+        scanners: HashMap<String, Scanner>,
+        /// How many segments were left to the table.
+        n_by_table: usize,
     }
 
-    impl Check<'_> {
-        fn compare(&mut self, name: &str, by: impl FnOnce(&mut Judge<'_>)) {
-            let (mut streams, mut lines) = (Attempt::new(true), JudgedLines::default());
-            by(&mut Judge::new(self.table, &mut streams, &mut lines, self.body));
-            let found: Judged = lines.all().iter().map(|line| (line.place(), line.verdict())).collect();
+    impl Check {
+        fn compare(&mut self, name: &str, by: impl FnOnce(&mut Judge<'_>, &mut Findings)) {
+            let scanner =
+                self.scanners.entry(name.to_owned()).or_insert_with(|| Scanner::new(KernelId::Portable));
+            let Scanner { table, findings, judged, attempts, .. } = scanner;
+            let table = LineTable::of(table, Grammar::Rfc3986);
+            by(&mut Judge::new(table, attempts, judged, &self.body), findings);
+            self.n_by_table += usize::from(!attempts.streams.on);
+            let found: Judged = judged.all().iter().map(|line| (line.place(), line.verdict())).collect();
             assert!(found == self.expected, "{name} on \"{}\"", self.body.escape_ascii());
         }
     }
 
-    impl Visit for Check<'_> {
+    impl Visit for Check {
         fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
-            self.compare(name, |judge| judge.by_streams(kernel, &mut Findings::default()));
+            self.compare(name, |judge, findings| judge.by_streams(kernel, findings, 4096));
         }
     }
 
     #[test]
     fn each_kernel_judges_as_judge() {
-        let (mut random, mut table) = (Random::new(3), None);
+        let (mut random, mut check) = (Random::new(3), Check::default());
         for n in 0..if cfg!(miri) { 30 } else { 2000 } {
             let mut body = Vec::new();
             let n_fragments = random.below(if n % 50 == 1 { 20_000 } else { 200 });
@@ -218,10 +229,12 @@ mod tests {
                 let judgement = (!place.is_empty()).then(|| judge(&body[place.clone()]));
                 (place, judgement.map(|judgement| (judgement.verdict(), judgement.advisories())))
             });
-            let table = LineTable::of(&mut table, Grammar::Rfc3986);
-            let mut check = Check { body: &body, expected: expected.collect(), table };
-            check.compare("the table", |judge| judge.by_table(0..body.len()));
+            check.expected = expected.collect();
+            check.body = body;
+            let all = 0..check.body.len();
+            check.compare("the table", |judge, _| judge.by_table(all));
             each(&mut check);
         }
+        assert!(cfg!(miri) || check.n_by_table > 100, "{} segments were left to the table", check.n_by_table);
     }
 }

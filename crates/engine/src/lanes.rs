@@ -1,7 +1,8 @@
 //! Reads lanes of whole lines as bit streams, and decides which lines are counted in bulk and which are listed.
 //!
 //! The lanes are read a stripe at a time. Lines counted in bulk are counted by population count for each scheme and
-//! verdict, and never looked at. Each step keeps only its LFs, to find the start of a listed line. This file knows no tally.
+//! verdict, and never looked at. Each step keeps only its LFs, to find the start of a listed line. Where each line is wanted instead of numbers
+//! ([`LaneReader::of_lines`]), a step also keeps the verdicts at its LFs. This file knows no tally.
 
 use std::ops::Range;
 

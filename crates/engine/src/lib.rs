@@ -1,4 +1,4 @@
-//! Passes whole lines to a [`LineSink`], most of them counted in bulk. This is the only hot loop.
+//! Passes whole lines to a [`LineSink`], most of them counted in bulk, or judges each of them ([`Scanner::judge`]). This is the only hot loop.
 //!
 //! With vector instructions, bit streams decide the verdicts of many lines at once (`bitstreams`, `lanes`). Without
 //! them, the table scan walks several lanes side by side (`table_scan`). It also takes the segments that follow one with
@@ -253,6 +253,8 @@ pub struct Scanner {
 struct Attempts {
     /// Whether the bit streams read the next segment. Otherwise the table scan reads it.
     streams: Attempt,
+    /// How many lines the bit streams have listed in [`Scanner::judge`] since the last decision about them, and in how many bytes.
+    listed: (u64, usize),
     /// Whether the bit streams count lines in bulk that no grammar accepts.
     defects: Attempt,
     /// Whether the bit streams count lines with rare features in bulk.
@@ -260,15 +262,19 @@ struct Attempts {
 }
 
 impl Scanner {
-    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines, and up to 900 more once it has judged them one by one.
+    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines, and up to 1,300 more once it has judged them one by one.
     ///
     /// # Panics
     /// If this machine does not have the kernel.
     #[must_use]
     pub fn new(kernel: KernelId) -> Self {
         assert!(kernel.is_available(), "{kernel} is available");
-        let attempts =
-            Attempts { streams: Attempt::new(true), defects: Attempt::new(false), rare: Attempt::new(false) };
+        let attempts = Attempts {
+            streams: Attempt::new(true),
+            listed: (0, 0),
+            defects: Attempt::new(false),
+            rare: Attempt::new(false),
+        };
         let (findings, judged) = Default::default();
         Self { kernel, table: None, findings, judged, attempts }
     }
@@ -295,8 +301,10 @@ impl Scanner {
         assert!(u32::try_from(body.len()).is_ok(), "a chunk is shorter than 4 GiB");
         let Self { kernel, table, findings, judged, attempts } = self;
         let table = LineTable::of(table, Grammar::Rfc3986);
-        let mut judge = Judge::new(table, &mut attempts.streams, judged, body);
-        by_kernel!(kernel, judge.by_table(0..body.len()), |kernel| judge.by_streams(kernel, findings));
+        let mut judge = Judge::new(table, attempts, judged, body);
+        by_kernel!(kernel, judge.by_table(0..body.len()), |kernel| {
+            judge.by_streams(kernel, findings, SEGMENT_LEN);
+        });
         judged.all()
     }
 }
@@ -400,8 +408,8 @@ impl Engine<'_> {
                 self.stream(kernel, findings, &Segment::new(segment, K::LANES, at));
                 let [listed, n_bad, n_defects, n_rare] = std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
-                // At the start of a scan, a short segment can show that many lines are refused.
-                let is_short = is_short(segment.len());
+                // A short segment predicts little about the next ones. At the start of a scan, it can show that many lines are refused.
+                let is_short = segment.len() <= SEGMENT_LEN / 4;
                 if !is_short || is_fresh && !defects.on {
                     let many = |lines| lines * BYTES_PER_DEFECT > len;
                     self.attempts.defects = defects.next(many(n_defects), many(n_bad));
@@ -411,7 +419,7 @@ impl Engine<'_> {
                     self.attempts.rare = rare.next(many(n_rare), many(n_rare + listed));
                 }
                 let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
-                let Attempts { streams, defects: defects_now, rare: rare_now } = &mut *self.attempts;
+                let Attempts { streams, defects: defects_now, rare: rare_now, .. } = &mut *self.attempts;
                 if !is_short && !is_tried(defects, *defects_now) && !is_tried(rare, *rare_now) {
                     // For the parser, the table scan passes on what the bit streams list, and most other lines too.
                     *streams = streams.next(pays::<K>(listed, segment.len()) || list.whatwg, true);
@@ -595,11 +603,6 @@ fn first_segment(lines: &[u8], len: usize) -> (usize, bool) {
         Some(end) => (end, true),
         None => (memchr(b'\n', lines).map_or(lines.len(), |lf| lf + 1), false),
     }
-}
-
-/// Whether a segment is so short that it predicts little about the next ones.
-const fn is_short(len: usize) -> bool {
-    len <= SEGMENT_LEN / 4
 }
 
 /// Whether the bit streams are faster on so many bytes than the table scan, if they list so many lines.
