@@ -82,7 +82,9 @@ impl HostSet {
         lines: impl IntoIterator<Item = L>,
         len: usize,
     ) -> Result<Self, HostSetError> {
-        let mut set = Self { text: Vec::with_capacity(len + 1), ..Self::default() };
+        let mut set = Self::default();
+        // If there is no room, there may be for the names alone.
+        let _ = set.text.try_reserve(len.min(u32::MAX as usize).saturating_add(1));
         let mut buffer = Vec::new();
         for (line, n) in lines.into_iter().zip(1..) {
             let line = line.as_ref();
