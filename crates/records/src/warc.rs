@@ -143,7 +143,7 @@ impl Next {
 struct Unread {
     miss: Miss,
     len: usize,
-    /// Whether it begins the page. Otherwise it ends it.
+    /// Whether it follows the headers. Otherwise what precedes it is skipped.
     begins: bool,
 }
 
