@@ -54,8 +54,8 @@ pub enum Test {
     Domain(Vec<u8>),
     /// The set contains the host of the line (`true`); it does not, or the line has no host (`false`).
     HostIn(Arc<HostSet>, bool),
-    /// The cell of the line in this column is the value, or is a list that has it. `None` is a cell that is absent.
-    Cell(&'static Column, Option<Vec<u8>>),
+    /// The cell of the line in this column is one of the values, or is a list that has one of them. `None` is a cell that is absent.
+    Cell(&'static Column, Vec<Option<Vec<u8>>>),
     /// The WHATWG URL Standard says this of the line.
     Whatwg(Level),
     /// RFC 3986 finds another host in the line than the WHATWG parser.
@@ -68,6 +68,15 @@ impl Test {
     fn needs_whatwg(&self) -> bool {
         matches!(self, Self::Whatwg(_) | Self::HostsDiffer | Self::WhatwgError(_))
     }
+
+    /// Which tests cost more than others.
+    fn cost(&self) -> u8 {
+        match self {
+            Self::Cell(..) => 1,
+            _ if self.needs_whatwg() => 2,
+            _ => 0,
+        }
+    }
 }
 
 impl Filter {
@@ -75,7 +84,7 @@ impl Filter {
     #[must_use]
     pub fn new(grammar: Grammar, suffixes: UsedList, mut conditions: Vec<Condition>) -> Self {
         // What costs most is looked at last.
-        conditions.sort_by_key(|condition| condition.0.iter().any(Test::needs_whatwg));
+        conditions.sort_by_key(|condition| condition.0.iter().map(Test::cost).max());
         Self { grammar, suffixes, conditions }
     }
 
@@ -133,7 +142,7 @@ impl Filter {
                     found.is_some_and(|domain| domain == name)
                 }
                 Test::HostIn(set, wanted) => host.is_some_and(|host| set.contains(host)) == *wanted,
-                Test::Cell(column, value) => column.has(judgement, &self.suffixes, value.as_deref()),
+                Test::Cell(column, values) => column.has_any(judgement, &self.suffixes, values),
                 Test::Whatwg(level) => whatwg.level() == *level,
                 Test::HostsDiffer => whatwg.hosts_differ(),
                 Test::WhatwgError(error) => whatwg.errors().iter().any(|found| found.error == *error),

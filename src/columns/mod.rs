@@ -169,14 +169,20 @@ impl Column {
         columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes | Need::Components))
     }
 
-    /// Whether the cell of a line is `value`, or is a list that has it. `None` is a cell that is absent. The column needs nothing but the
-    /// line, its verdict and the list.
-    pub(crate) fn has(&self, judged: &Judgement<'_>, suffixes: &UsedList, value: Option<&[u8]>) -> bool {
+    /// Whether the cell of a line is one of `values`, or is a list that has one. `None` is a cell that is absent. The column needs nothing but
+    /// the line, its verdict and the list.
+    pub(crate) fn has_any(
+        &self,
+        judged: &Judgement<'_>,
+        suffixes: &UsedList,
+        values: &[Option<Vec<u8>>],
+    ) -> bool {
         let (bytes, verdict) = (Some(judged.line().into()), Some(judged.verdict()));
         let mut batch = Batch::default();
         batch.lines.push(Line { bytes, verdict, ..Line::default() });
         batch.suffixes = suffixes.clone();
-        (self.cells)(&batch).has(0, value)
+        let cells = (self.cells)(&batch);
+        values.iter().any(|value| cells.has(0, value.as_deref()))
     }
 }
 

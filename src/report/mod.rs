@@ -481,11 +481,7 @@ pub struct PublicSuffixList {
 impl PublicSuffixList {
     /// The version, if there is one, and the hash.
     fn name(&self) -> String {
-        [&*self.version, &*self.hash]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(", ")
+        if self.version.is_empty() { self.hash.clone() } else { format!("{}, {}", self.version, self.hash) }
     }
 }
 

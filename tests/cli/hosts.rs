@@ -70,6 +70,7 @@ fn cells_of_columns_select_lines() {
     };
     assert_eq!(lines("port=80,0"), "2 8 ");
     assert_eq!(lines("suffix=CO.UK,com."), "3 11 ");
+    assert_eq!(lines("private_suffix=github.io,com"), "11 ");
 }
 
 #[test]
@@ -87,6 +88,15 @@ fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
         (["--where", "domain=www.a.example"], "the domain of this host is a.example"),
         (["--where", "domain=192.0.2.1"], "this is an address or no name, and has no domain"),
         (["--where", "suffix=a/b"], "not the name of a host"),
+        (
+            ["--where", "suffix=a.example"],
+            "--where suffix=a.example: the list of public suffixes has no such name",
+        ),
+        (["--where", "private_domain=github.io"], "the list of public suffixes has no such name"),
+        (
+            ["--where", "port=80,query=x"],
+            "query=x: commas separate alternatives of one property; repeat --where",
+        ),
         (["--where", "host_kind=ip"], "no such kind; did you mean ipv6?"),
         (["--where", "host_problems=no"], "no such problem; "),
         (["--where", "host-in=names"], "names: line 2: not the name of a host"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::{io, iter};
@@ -18,7 +18,7 @@ use urlsift_grammar::defect::Cause;
 use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::HostProblem;
 use urlsift_grammar::host_set::HostSet;
-use urlsift_grammar::judge::Kind;
+use urlsift_grammar::judge::{Kind, judge};
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Level, ValidationError};
@@ -57,8 +57,8 @@ pub(crate) struct FilterArgs {
     ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
     /// Commas separate alternatives, such as scheme=ftp,file. But FILE is
-    /// one path, and a userinfo, path, query, fragment, canonical and surt
-    /// is one value. If the option is repeated, all conditions must hold. A
+    /// one path, and what is compared with userinfo, path, query, fragment,
+    /// host_reversed, canonical or surt is one value. If the option is repeated, all conditions must hold. A
     /// blank line matches nothing. --grammar chooses whose defect is
     /// compared. The JSON report has the same names; "urlsift causes"
     /// explains them.
@@ -87,6 +87,18 @@ impl FilterArgs {
             {
                 let key = if *is_in { "host-in" } else { "host-not-in" };
                 warn(&format!("--where {key}: this list has no names"));
+            } else if let Test::Cell(column, values) = test
+                && ["suffix", "private_suffix", "private_domain"].contains(&column.name)
+            {
+                for name in values.iter().flatten() {
+                    let host = [b"//", &name[..]].concat();
+                    if !column.has_any(&judge(&host), &suffixes, &[Some(name.clone())]) {
+                        let (key, text) = (column.name, String::from_utf8_lossy(name));
+                        let why =
+                            "the list of public suffixes has no such name; --where host=... compares hosts";
+                        return Err(io::Error::other(format!("--where {key}={text}: {why}")));
+                    }
+                }
             } else if let Test::Domain(name) = test {
                 let text = String::from_utf8_lossy(name);
                 let why = match suffixes.find(name).map(|found| found.domain()) {
@@ -167,11 +179,9 @@ impl FromStr for Condition {
             "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
             _ if let Some(column) = cell_column(key) => {
                 let values = if WHOLE.contains(&key) { vec![values] } else { values.split(',').collect() };
-                return values
-                    .into_iter()
-                    .map(|value| cell(column, value))
-                    .collect::<Result<_, _>>()
-                    .map(Self);
+                let values =
+                    values.into_iter().map(|one| cell(column, one).map_err(|error| with_hint(error, one)));
+                return Ok(Self(vec![Test::Cell(column, values.collect::<Result<_, _>>()?)]));
             }
             _ => {
                 let grammar = key.parse::<Grammar>().map_err(|_| {
@@ -224,11 +234,10 @@ fn defect(text: &str) -> Result<Test, String> {
     Err(unknown("component or cause", text, &names))
 }
 
-/// The columns whose cells are compared. Their values may have commas.
-const WHOLE: [&str; 6] = ["userinfo", "path", "query", "fragment", "canonical", "surt"];
-/// The same for values without commas.
-const NAMES: [&str; 7] =
-    ["port", "host_kind", "host_problems", "host_reversed", "suffix", "private_suffix", "private_domain"];
+/// The columns whose cells are compared with one value, which may have commas.
+const WHOLE: [&str; 7] = ["userinfo", "path", "query", "fragment", "host_reversed", "canonical", "surt"];
+/// The columns whose cells are compared with values that commas separate.
+const NAMES: [&str; 6] = ["port", "host_kind", "host_problems", "suffix", "private_suffix", "private_domain"];
 
 /// The column of a name, if its cells are compared.
 fn cell_column(name: &str) -> Option<&'static Column> {
@@ -236,24 +245,22 @@ fn cell_column(name: &str) -> Option<&'static Column> {
     COLUMNS.iter().find(|column| is_compared && column.name == name)
 }
 
-/// Parses a value of a column, as `lines` writes it.
-fn cell(column: &'static Column, value: &str) -> Result<Test, String> {
-    let value = match (column.name, value) {
+/// Parses a value of a column. "-" stands for an absent cell, and `\x2d` for "-".
+fn cell(column: &'static Column, value: &str) -> Result<Option<Vec<u8>>, String> {
+    Ok(match (column.name, value) {
         (_, "-") if column.absent.is_some() => None,
-        (_, r"\x2d") => Some(b"-".to_vec()),
-        ("host_kind", _) => {
-            one_of("kind", value, HostKind::ALL, HostKind::name)?;
-            Some(value.into())
-        }
+        ("host_kind", _) => Some(one_of("kind", value, HostKind::ALL, HostKind::name)?.name().into()),
         ("host_problems", "none") => Some(value.into()),
         ("host_problems", _) => {
-            one_of("problem", value, HostProblem::ALL, HostProblem::name)?;
-            Some(value.into())
+            Some(one_of("problem", value, HostProblem::ALL, HostProblem::name)?.name().into())
+        }
+        ("port", _) if value.bytes().any(|byte| !byte.is_ascii_digit()) => {
+            return Err("a port has digits alone".to_owned());
         }
         ("suffix" | "private_suffix" | "private_domain", _) => Some(name_of(value)?),
+        (_, r"\x2d") => Some(b"-".to_vec()),
         _ => Some(value.into()),
-    };
-    Ok(Test::Cell(column, value))
+    })
 }
 
 /// Parses the name of a scheme.
@@ -285,8 +292,13 @@ fn host_set(path: &str) -> Result<HostSet, String> {
     let file = File::open(path).map_err(|error| in_file(&error))?;
     keep_list(Input::file(path));
     let len = file.metadata().map_or(0, |metadata| metadata.len());
-    let (mut lines, mut failed) = (BufReader::new(file).split(b'\n'), None);
-    let lines = iter::from_fn(|| lines.next()?.map_err(|error| failed = Some(error)).ok());
+    let (mut file, mut failed) = (BufReader::new(file), None);
+    let lines = iter::from_fn(|| {
+        // What is longer is no name, and its parts are none.
+        let (mut line, mut part) = (Vec::new(), file.by_ref().take(1 << 20));
+        let len = part.read_until(b'\n', &mut line).map_err(|error| failed = Some(error)).ok()?;
+        (len > 0).then_some(line)
+    });
     let set = HostSet::of_lines(lines, usize::try_from(len).unwrap_or(0));
     match failed {
         Some(error) => Err(in_file(&error)),
