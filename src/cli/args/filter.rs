@@ -155,6 +155,12 @@ impl FromStr for Condition {
         let (key, values) = text
             .split_once('=')
             .ok_or("expected a property and its value, such as defect=path:space or scheme=ftp")?;
+        if let Some(column) = cell_column(key) {
+            let values = if WHOLE.contains(&key) { vec![values] } else { values.split(',').collect() };
+            let values =
+                values.into_iter().map(|one| cell(column, one).map_err(|error| with_hint(error, one)));
+            return Ok(Self(vec![Test::Cell(column, values.collect::<Result<_, _>>()?)]));
+        }
         let test: &dyn Fn(&str) -> Result<Test, String> = match key {
             "defect" => &defect,
             "scheme" => &scheme,
@@ -177,12 +183,6 @@ impl FromStr for Condition {
                 return Ok(Self(vec![Test::HostIn(set, key == "host-in")]));
             }
             "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
-            _ if let Some(column) = cell_column(key) => {
-                let values = if WHOLE.contains(&key) { vec![values] } else { values.split(',').collect() };
-                let values =
-                    values.into_iter().map(|one| cell(column, one).map_err(|error| with_hint(error, one)));
-                return Ok(Self(vec![Test::Cell(column, values.collect::<Result<_, _>>()?)]));
-            }
             _ => {
                 let grammar = key.parse::<Grammar>().map_err(|_| {
                     let keys = [
