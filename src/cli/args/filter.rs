@@ -58,10 +58,10 @@ pub(crate) struct FilterArgs {
     ///
     /// Commas separate alternatives, such as scheme=ftp,file. But FILE is
     /// one path, and what is compared with userinfo, path, query, fragment,
-    /// host_reversed, canonical or surt is one value. If the option is repeated, all conditions must hold. A
-    /// blank line matches nothing. --grammar chooses whose defect is
-    /// compared. The JSON report has the same names; "urlsift causes"
-    /// explains them.
+    /// host_reversed, canonical or surt is one value. If the option is
+    /// repeated, all conditions must hold. A blank line matches nothing.
+    /// --grammar chooses whose defect is compared. The JSON report has the
+    /// same names; "urlsift causes" explains them.
     #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
           verbatim_doc_comment)]
     conditions: Vec<Condition>,
