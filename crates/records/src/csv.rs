@@ -94,8 +94,7 @@ impl Table {
             let at = offset + end as u64;
             if at >= self.alone_until && matches!(self.header, Header::Known) {
                 let rest = &bytes[end..];
-                let escape = if self.dialect.has_backslashes() { b'\\' } else { b'"' };
-                let Some(quote) = memchr2(b'"', escape, rest) else {
+                let Some(quote) = self.find_quote(rest) else {
                     return end + if ended { rest.len() } else { last_end(rest).unwrap_or(0) };
                 };
                 let skipped = memrchr(b'\n', &rest[..quote]).map_or(0, |lf| lf + 1);
@@ -127,6 +126,11 @@ impl Table {
             end += len;
         }
         end
+    }
+
+    /// The first quote, or the first backslash if they escape. Without either, each line is a record.
+    fn find_quote(&self, bytes: &[u8]) -> Option<usize> {
+        memchr2(b'"', if self.dialect.has_backslashes() { b'\\' } else { b'"' }, bytes)
     }
 
     /// The length of the record at byte `at` of the bytes, which is byte `offset` of the input. `None` if it continues after the bytes.
@@ -176,8 +180,7 @@ impl Table {
             marks.seek(at + whole_line.len());
             return Record::without_field(whole_line, Miss::Skipped(Skip::Comment));
         }
-        let escape = if self.dialect.has_backslashes() { b'\\' } else { b'"' };
-        let is_plain = matches!(self.header, Header::Known) && memchr2(b'"', escape, line).is_none();
+        let is_plain = matches!(self.header, Header::Known) && self.find_quote(line).is_none();
         if line.is_empty() || is_plain {
             marks.seek(at);
             let record =

@@ -147,6 +147,13 @@ struct Unread {
     begins: bool,
 }
 
+impl Unread {
+    /// A part of a page that is refused. What is cut off ends where its bytes end.
+    fn refused(cause: BadCause, len: usize, begins: bool) -> Self {
+        Self { miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }), len, begins }
+    }
+}
+
 /// The field that stands for the links of pages.
 const BODY_LINKS: &[u8] = b"body-links";
 
@@ -231,13 +238,14 @@ impl Archive {
     /// Leaves a page, whose first bytes are `body` and begin at `start` of its record. If the headers have fields, the page is the next record.
     /// Returns why there are no fields if there are none.
     fn leave_body(&mut self, cause: BadCause, body: &[u8], start: usize, n_fields: usize) -> Miss {
-        let at = if cause == BadCause::CutOff { body.len() } else { 0 };
-        if n_fields == 0 {
-            return Miss::Bad(cause, start + at);
+        let unread = Unread::refused(cause, body.len(), true);
+        match unread.miss {
+            Miss::Bad(cause, at) if n_fields == 0 => Miss::Bad(cause, start + at),
+            _ => {
+                self.unread = (!body.is_empty()).then_some(unread);
+                Miss::Skipped(Skip::NoField)
+            }
         }
-        let unread = Unread { miss: Miss::Bad(cause, at), len: body.len(), begins: true };
-        self.unread = (!body.is_empty()).then_some(unread);
-        Miss::Skipped(Skip::NoField)
     }
 
     /// Reads the links of a response, which begins at `start` of its record, and notes what is not read of it. Returns why there are no
@@ -252,14 +260,7 @@ impl Archive {
         let n = parts.len();
         let http::Links { miss, unread } = http::links(body, start, &mut self.page, parts);
         parts.select_from(n, wanted);
-        self.unread = unread.map(|(cause, from)| {
-            let len = body.len() - from;
-            Unread {
-                miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }),
-                len,
-                begins: false,
-            }
-        });
+        self.unread = unread.map(|(cause, from)| Unread::refused(cause, body.len() - from, false));
         let is_nothing = Miss::Skipped(Skip::NoField);
         if n == 0 || miss == is_nothing {
             return miss;
