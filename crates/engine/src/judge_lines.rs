@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use crate::lanes::{Findings, LaneReader, NO_ENDS};
+use crate::lanes::{Findings, LaneReader};
 use crate::line_table::LineTable;
-use crate::lines::{cut, trim_terminator};
+use crate::lines::{LineEnds, cut, trim_terminator};
 use crate::simd::{Kernel, LANES};
 use crate::table_scan::{Ended, scan_lanes};
 use crate::{Attempts, LISTED_LEN, ListedLines, TABLE_LANES, first_segment, lanes_at, pays};
@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
         let firsts = lanes_at(place.start, &lanes);
         let mut reader = LaneReader::of_lines(kernel, &lanes, findings);
         let (mut starts, mut listed, mut n_listed) = ([0; LANES], ListedLines::new(), 0);
-        let mut ends = NO_ENDS;
+        let mut ends: LineEnds = [0; _];
         while reader.stripe(findings) {
             for (lane, bytes) in lanes.iter().enumerate().take(K::LANES) {
                 let (lines, start) = (&mut self.lines.of_lanes[lane], &mut starts[lane]);
@@ -155,21 +155,13 @@ impl<'a> Judge<'a> {
 
     /// Judges listed lines by the table. Returns how many there are.
     fn judge_listed(&mut self, listed: &mut ListedLines<(usize, usize)>) -> u64 {
-        if listed.bytes.is_empty() {
-            return 0;
-        }
-        let lanes = cut::<TABLE_LANES>(&listed.bytes, TABLE_LANES);
-        let first = listed.first_of(&lanes);
-        let mut n_listed = 0;
-        scan_lanes(self.table, lanes, |lane, Ended { number, start, end, outcome, .. }, table| {
-            let in_lane = usize::try_from(number).expect("the lines are in memory") - 1;
-            let (of_lane, at) = listed.listed[first[lane] + in_lane].0;
-            let line = &mut self.lines.of_lanes[of_lane][at];
-            (line.verdict, line.advisories) = table.verdict_of(outcome, &lanes[lane][start..end]);
-            n_listed += 1;
+        listed.walk(self.table, |n, line, outcome, table| {
+            let (lane, at) = listed.listed[n].0;
+            let judged = &mut self.lines.of_lanes[lane][at];
+            (judged.verdict, judged.advisories) = table.verdict_of(outcome, line);
         });
-        listed.bytes.clear();
-        listed.listed.clear();
+        let n_listed = listed.listed.len() as u64;
+        listed.clear();
         n_listed
     }
 }

@@ -7,22 +7,13 @@
 use std::ops::Range;
 
 use crate::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, Halves, begin, finish};
-use crate::lines::{NOTED, bits, note_bits};
+use crate::lines::{LineEnds, WORDS, bits, note_bits};
 use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::scheme::{FILE, FTP, HTTP, HTTPS};
 use urlsift_grammar::{Grammar, Verdict};
-
-/// How many steps have the ends of their lines noted at once.
-const WORDS: usize = 8;
-
-/// Memory for the ends of lines.
-pub type LineEnds = [u32; WORDS * BLOCK + NOTED];
-
-/// No ends yet.
-pub const NO_ENDS: LineEnds = [0; WORDS * BLOCK + NOTED];
 
 /// The verdicts that the streams tell apart. The draft refuses all that RFC 1738 refuses, and RFC 1738 all that RFC 1808
 /// refuses. The index of a verdict is how many of these three refuse the line.
@@ -214,7 +205,7 @@ impl Findings {
     /// Passes each line of a lane that ends in the last stripe to `each`, in order: the offset of its LF, and its verdict and advisories unless it
     /// is listed. `ends` is memory for this.
     #[inline(always)]
-    pub fn each_line(
+    pub(crate) fn each_line(
         &self,
         lane: usize,
         ends: &mut LineEnds,

@@ -493,15 +493,9 @@ impl Engine<'_> {
         lines: &mut ListedLines<ListedLine>,
         by_outcome: &mut ByOutcome,
     ) -> u64 {
-        if lines.listed.is_empty() {
-            return 0;
-        }
         let mut n_passed_on = 0;
         let Self { sink, table, path_counts, n_bad, .. } = self;
-        let lanes = cut::<TABLE_LANES>(&lines.bytes, TABLE_LANES);
-        let first = lines.first_of(&lanes);
-        scan_lanes(table, lanes, |lane, Ended { number, start, end, outcome: n, .. }, table| {
-            let line = &lanes[lane][start..end];
+        lines.walk(table, |at, line, n, table| {
             let way = by_outcome.way(n, || {
                 let outcome = table.outcome_of(n, line);
                 let is_in_bulk = n != NO_OUTCOME && sink.is_in_bulk(&outcome, segment.place);
@@ -517,16 +511,14 @@ impl Engine<'_> {
                 }
             } else {
                 n_passed_on += 1;
-                let in_lane = usize::try_from(number).expect("the lines are in memory") - 1;
-                let listed = &lines.listed[first[lane] + in_lane].0;
+                let listed = &lines.listed[at].0;
                 let number = || segment.number(findings, listed);
                 let outcome = table.outcome_of(n, line);
                 path_counts.listed += pass_on(*sink, &segment.entry(listed, &number), line, &outcome);
                 *n_bad += u64::from(outcome.verdict.is_empty());
             }
         });
-        lines.bytes.clear();
-        lines.listed.clear();
+        lines.clear();
         n_passed_on
     }
 
@@ -635,6 +627,25 @@ impl<L> ListedLines<L> {
         }
         self.listed.push((listed, self.bytes.len()));
         self.bytes.push(b'\n');
+    }
+
+    /// Walks all lines by the table, and passes to `each` the index of each line in `listed`, the line, and the number of its outcome.
+    #[inline(always)]
+    fn walk(&self, table: &mut LineTable, mut each: impl FnMut(usize, &[u8], u16, &LineTable)) {
+        if self.listed.is_empty() {
+            return;
+        }
+        let lanes = cut::<TABLE_LANES>(&self.bytes, TABLE_LANES);
+        let first = self.first_of(&lanes);
+        scan_lanes(table, lanes, |lane, Ended { number, start, end, outcome, .. }, table| {
+            let in_lane = usize::try_from(number).expect("the lines are in memory") - 1;
+            each(first[lane] + in_lane, &lanes[lane][start..end], outcome, table);
+        });
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.listed.clear();
     }
 
     /// The index in `listed` of the first line of each lane of `bytes`.

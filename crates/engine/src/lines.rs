@@ -132,6 +132,12 @@ impl Iterator for LineFeeds<'_> {
 /// How many bits are noted at once, even if there are fewer. This saves a branch that would often be mispredicted.
 pub(crate) const NOTED: usize = 4;
 
+/// How many words have their bits noted in [`LineEnds`].
+pub(crate) const WORDS: usize = 8;
+
+/// Memory for the places of the bits of [`WORDS`] words.
+pub(crate) type LineEnds = [u32; WORDS * BLOCK + NOTED];
+
 /// Writes the places of the bits set in `words` to `places`, which has room for [`NOTED`] more. Returns how many there are.
 #[inline(always)]
 pub(crate) fn note_bits(words: &[u64], places: &mut [u32]) -> usize {

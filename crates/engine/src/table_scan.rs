@@ -10,7 +10,7 @@
 //! be mispredicted about once per line, and a misprediction costs as much as walking over some twenty bytes.
 
 use crate::line_table::{LineState, LineTable, NO_OUTCOME};
-use crate::lines::{NOTED, note_bits};
+use crate::lines::{LineEnds, WORDS, note_bits};
 use crate::simd::{BLOCK, find_one};
 
 /// A line that has ended.
@@ -30,7 +30,7 @@ pub struct Ended {
 
 /// How many bytes of each lane are walked before the lines that end in them are passed on. One call of [`find_one`]
 /// searches as many.
-const STRIPE: usize = 8 * BLOCK;
+const STRIPE: usize = WORDS * BLOCK;
 
 type Stripe = [u8; STRIPE];
 
@@ -52,7 +52,7 @@ pub fn scan_lanes<const N: usize>(
 ) -> [u64; N] {
     let mut states = [LineState::START; N];
     let mut traces = [[LineState::START; STRIPE / 2 + 1]; N];
-    let mut ends = [0; STRIPE + NOTED];
+    let mut ends: LineEnds = [0; _];
     let mut readers = lanes.map(|lane| LaneProgress { lane, lines: 0, start: 0 });
     let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
     let mut padded = [[0; STRIPE]; N];
@@ -115,9 +115,6 @@ fn scan_stripe<const N: usize>(
     *states = now;
 }
 
-/// The offsets of line ends in a stripe.
-type Ends = [u32; STRIPE + NOTED];
-
 /// How far the lines of a lane have been passed on.
 struct LaneProgress<'a> {
     lane: &'a [u8],
@@ -135,7 +132,7 @@ impl LaneProgress<'_> {
         from: usize,
         stripe: &Stripe,
         trace: &Trace,
-        ends: &mut Ends,
+        ends: &mut LineEnds,
         mut line: impl FnMut(Ended, &LineTable),
     ) {
         let line_feeds =
