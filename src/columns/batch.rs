@@ -18,7 +18,7 @@ use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
-use urlsift_grammar::keys::surt::surt_by_host;
+use urlsift_grammar::keys::surt::{Ends, surt_by_host};
 use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
 use urlsift_grammar::plain_host::{Kept, PlainHost};
 use urlsift_grammar::public_suffix::{SuffixList, UsedList};
@@ -224,6 +224,12 @@ impl<'b, 'a> Row<'b, 'a> {
         self.plain_hosts().is_some_and(|(hosts, place)| hosts.has_plain_rest(&place, host))
     }
 
+    /// Whether an escape may follow a plain host.
+    #[inline]
+    fn may_have_escape(&self, host: PlainHost) -> bool {
+        self.plain_hosts().is_none_or(|(hosts, place)| !hosts.has_no_escape(&place, host))
+    }
+
     /// The components of the line, if it has a plain host.
     #[inline]
     fn plain_parts(&self) -> Option<PlainParts> {
@@ -411,9 +417,9 @@ impl<'b, 'a> Row<'b, 'a> {
         }
         let kept = match self.plain_host() {
             Some(host) => {
-                let has_no_escape = |(hosts, place): (&PlainHosts<'_>, _)| hosts.has_no_escape(&place, host);
-                let is_plain = self.has_plain_rest(host) && self.plain_hosts().is_some_and(has_no_escape);
-                canonical::kept_behind_host(self.line, host.end, is_plain)
+                let (has_plain_rest, may_have_escape) =
+                    (self.has_plain_rest(host), self.may_have_escape(host));
+                canonical::kept_behind_host(self.line, host.end, has_plain_rest, may_have_escape)
             }
             None => canonical::kept(self.line),
         };
@@ -432,7 +438,11 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
-        surt_by_host(self.line, self.plain_host(), out).then_some(Made::Written)
+        let known = self.plain_host().and_then(|host| {
+            let (path, query) = self.plain_parts()?.ends();
+            Some((host, Ends { path, query, may_have_escape: self.may_have_escape(host) }))
+        });
+        surt_by_host(self.line, known, out).then_some(Made::Written)
     }
 
     /// The URL that the WHATWG parser makes of the line, if it makes one.

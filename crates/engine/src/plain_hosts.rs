@@ -92,6 +92,11 @@ impl PlainParts {
         self.path as usize..self.query as usize
     }
 
+    /// Where path and query end.
+    pub fn ends(self) -> (usize, usize) {
+        (self.query as usize, self.fragment as usize)
+    }
+
     pub fn query(self) -> Option<Range<usize>> {
         (self.query < self.fragment).then(|| self.query as usize + 1..self.fragment as usize)
     }

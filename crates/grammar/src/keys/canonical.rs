@@ -1,6 +1,6 @@
 //! The canonical form of a line: RFC 3986, sections 6.2.2 and 6.2.3 (KEYS K1 to K9).
 
-use memchr::{memchr, memchr2_iter};
+use memchr::{memchr, memchr_iter, memchr2_iter};
 
 use crate::automaton::State;
 use crate::hex::hex_byte;
@@ -39,43 +39,75 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
 }
 
 /// The canonical form of a line that RFC 3986 accepts, if only an empty path may change. This is known of http and https URLs with a
-/// lower-case host. They have no userinfo, port and dot-segments. Their escapes are canonical, and follow the host. It is also known of
-/// lines that have neither a scheme, an authority nor an escape.
+/// lower-case host. They have no userinfo, no empty or default port, and no dot-segments. Their escapes are canonical, and follow the host. It is also
+/// known of lines that have neither a scheme, an authority nor an escape.
 #[must_use]
 pub fn kept(line: &[u8]) -> Option<Kept> {
-    let Some(host) = host(line) else {
+    let Some(Host { name, port, end }) = host(line) else {
         let is_kept = scheme_end(line).is_none() && memchr(b'%', line).is_none();
         return is_kept.then_some(Kept { slash: None });
     };
-    let Host { name, port: None, end } = host else { return None };
-    let is_plain = matches!(&line[..name.start], b"http://" | b"https://")
+    let default_port: &[u8] = match &line[..name.start] {
+        b"http://" => b"80",
+        b"https://" => b"443",
+        _ => return None,
+    };
+    let is_plain = port.is_none_or(|port| keeps_port(&line[port], Some(default_port)))
         && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'));
     let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
-    if is_plain { kept_behind_host(line, end, !at_once::any_pair(&line[end..], is_rare)) } else { None }
+    if is_plain {
+        kept_behind_host(line, end, !at_once::any_pair(&line[end..], is_rare), false)
+    } else {
+        None
+    }
 }
 
-/// The same of a line whose plain host ([`PlainHost`](crate::plain_host::PlainHost)) has this end. It may be known that no escape follows, and no
-/// segment that begins with a dot.
+/// The same of a line whose plain host ([`PlainHost`](crate::plain_host::PlainHost)) has this end. It may be known that no segment begins with a dot
+/// or an escape, and then that there is no escape.
 #[doc(hidden)]
 #[must_use]
 #[inline]
-pub fn kept_behind_host(line: &[u8], end: usize, is_plain: bool) -> Option<Kept> {
-    (is_plain || keeps_escapes_and_segments(&line[end..])).then(|| Kept::with_path(line, end))
+pub fn kept_behind_host(
+    line: &[u8],
+    end: usize,
+    has_plain_segments: bool,
+    may_have_escape: bool,
+) -> Option<Kept> {
+    let rest = &line[end..];
+    let is_kept = if has_plain_segments {
+        !may_have_escape || memchr_iter(b'%', rest).all(|at| is_canonical_escape(&rest[at..]))
+    } else {
+        keeps_escapes_and_segments(rest)
+    };
+    is_kept.then(|| Kept::with_path(line, end))
 }
 
 /// Whether all escapes of what follows an authority are canonical, and no segment can be a dot-segment. `rest` is empty or
 /// begins with a delimiter.
 fn keeps_escapes_and_segments(rest: &[u8]) -> bool {
     memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
-        [b'%', high, low, ..] => {
-            !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
-                && hex_byte(&[high, low]).is_some_and(|byte| !is_unreserved(byte))
-        }
-        [b'%', ..] => false,
+        [b'%', ..] => is_canonical_escape(&rest[at..]),
         // A dot that begins a segment may make a dot-segment.
         [_] | [_, b'.' | b'/' | b'?' | b'#', ..] => rest[at - 1] != b'/',
         _ => true,
     })
+}
+
+/// Whether the escape at the start of a text is in upper case, and not of an unreserved byte.
+fn is_canonical_escape(text: &[u8]) -> bool {
+    match *text {
+        [_, high, low, ..] => {
+            !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
+                && hex_byte(&[high, low]).is_some_and(|byte| !is_unreserved(byte))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a port is neither empty nor the default.
+fn keeps_port(port: &[u8], default: Option<&[u8]>) -> bool {
+    let zeros = port.iter().take_while(|&&byte| byte == b'0').count();
+    !port.is_empty() && default != Some(&port[zeros..])
 }
 
 /// Appends the canonical form of a line that RFC 3986 accepts.
@@ -101,8 +133,7 @@ pub fn push_canonical(line: &[u8], out: &mut Vec<u8>) {
         }
         push_component(out, &line[parts.host.unwrap_or_default()], |byte| byte.to_ascii_lowercase());
         let port = &line[parts.port.unwrap_or_default()];
-        let zeros = port.iter().take_while(|&&byte| byte == b'0').count();
-        if !port.is_empty() && default_port != Some(&port[zeros..]) {
+        if keeps_port(port, default_port) {
             out.push(b':');
             out.extend(port);
         }

@@ -75,10 +75,13 @@ impl Id {
 }
 
 /// Returns whether [`strip_from_query`] may change a query with this argument, in lower case.
+#[inline]
 pub(super) fn may_end_in_id(argument: &[u8]) -> bool {
-    let equals =
-        |before_end: usize| argument.len() > before_end && argument[argument.len() - 1 - before_end] == b'=';
-    equals(32) || equals(24) || argument.starts_with(b"cftoken=")
+    let before = |len: usize| argument.len().checked_sub(len).map_or(&b""[..], |end| &argument[..end]);
+    before(32).ends_with(b"sid=")
+        || before(32).ends_with(b"jsessionid=")
+        || before(33).ends_with(b"aspsessionid")
+        || argument.starts_with(b"cftoken=")
 }
 
 /// Removes from a path in lower case the segment with session ids that a page of ASP.NET follows, first one with named ids

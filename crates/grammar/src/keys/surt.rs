@@ -37,12 +37,30 @@ pub fn surt(line: &[u8], out: &mut Vec<u8>) -> bool {
     surt_by_host(line, None, out)
 }
 
-/// The same, and faster if the plain host of the line is known.
+/// Where path and query of a line end, and whether one of them may have an escape.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub struct Ends {
+    pub path: usize,
+    pub query: usize,
+    pub may_have_escape: bool,
+}
+
+impl Ends {
+    /// Those of a line whose path begins at `path`.
+    fn of(line: &[u8], path: usize) -> Self {
+        let end = |begin: usize, len: Option<usize>| len.map_or(line.len(), |len| begin + len);
+        let path = end(path, memchr2(b'?', b'#', &line[path..]));
+        Self { path, query: end(path, memchr(b'#', &line[path..])), may_have_escape: true }
+    }
+}
+
+/// The same, and faster if a line has a plain host, and that and what follows it is known.
 #[doc(hidden)]
 #[must_use]
-pub fn surt_by_host(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> bool {
+pub fn surt_by_host(line: &[u8], known: Option<(PlainHost, Ends)>, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    let has_key = push_plain(line, host, out).or_else(|| {
+    let has_key = push_plain(line, known, out).or_else(|| {
         out.truncate(start);
         push_any(line, out)
     });
@@ -259,28 +277,29 @@ const PLAIN_ARGUMENTS: usize = 32;
 /// and single dots. Its port is a short number. Its path and query are visible ASCII without an escaped "%", empty segments, segments that
 /// begin with a dot, and session ids. `None` if the line is not plain. `out` may then have gained bytes.
 #[inline]
-pub(super) fn push_plain(line: &[u8], host: Option<PlainHost>, out: &mut Vec<u8>) -> Option<()> {
+pub(super) fn push_plain(line: &[u8], known: Option<(PlainHost, Ends)>, out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
     // Labels are copied by 16 bytes.
     out.reserve(line.len() + 16);
-    let rest = match host {
-        Some(PlainHost { start, end, dots, .. }) => {
-            push_plain_host(&line[start..], end - start, Some(dots), out)?;
-            &line[end..]
-        }
-        None => push_plain_authority(line, out)?,
+    let (path, ends) = if let Some((PlainHost { start, end, dots, .. }, ends)) = known {
+        push_plain_host(&line[start..], end - start, Some(dots), out)?;
+        (end, ends)
+    } else {
+        let path = line.len() - push_plain_authority(line, out)?.len();
+        (path, Ends::of(line, path))
     };
+    if !at_once::all(&line[path..ends.query], |byte| matches!(byte, b'!'..=b'~')) {
+        return None;
+    }
     out.push(b')');
-    let path_len = memchr2(b'?', b'#', rest).unwrap_or(rest.len());
-    push_plain_path(rest, path_len, out)?;
-    let query = &rest[path_len..];
-    let query_len = memchr(b'#', query).unwrap_or(query.len());
+    push_plain_path(&line[path..], ends.path - path, ends.may_have_escape, out)?;
     let at = out.len();
-    if query_len > 1 {
-        push_plain_text(query, query_len, out)?;
+    let has_query = ends.query > ends.path + 1;
+    if has_query {
+        push_plain_text(&line[ends.path..], ends.query - ends.path, ends.may_have_escape, out)?;
     }
     at_once::make_lower_case(&mut out[start..]);
-    if query_len > 1 { sort_plain_query(out, at + 1) } else { Some(()) }
+    if has_query { sort_plain_query(out, at + 1) } else { Some(()) }
 }
 
 /// Appends the authority of a line, up to ")". Returns what follows it.
@@ -289,9 +308,13 @@ fn push_plain_authority<'l>(line: &'l [u8], out: &mut Vec<u8>) -> Option<&'l [u8
         return None;
     }
     let schemes = [(&b"http://"[..], &b"80"[..]), (b"https://", b"443"), (b"ftp://", b"")];
-    let known = schemes.iter().find_map(|(scheme, port)| Some((line.strip_prefix(*scheme)?, *port)));
-    let (mut line, default_port) = known.unwrap_or((line, b"80"));
-    if !default_port.is_empty() {
+    let known = schemes.iter().find_map(|&(scheme, port)| {
+        let (start, rest) = line.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some((rest, port, start == scheme))
+    });
+    let (mut line, default_port, is_lower) = known.unwrap_or((line, b"80", true));
+    // With capital letters, more slashes stay, and there is no host.
+    if is_lower && !default_port.is_empty() {
         let slashes = line.iter().take_while(|byte| **byte == b'/').count();
         line = &line[slashes..];
     }
@@ -340,9 +363,9 @@ fn push_plain_host(line: &[u8], len: usize, dots: Option<u64>, out: &mut Vec<u8>
     }
 }
 
-fn push_plain_path(rest: &[u8], len: usize, out: &mut Vec<u8>) -> Option<()> {
+fn push_plain_path(rest: &[u8], len: usize, may_have_escape: bool, out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
-    push_plain_text(rest, len, out)?;
+    push_plain_text(rest, len, may_have_escape, out)?;
     let path = &out[start..];
     let is_rare = |byte, next| byte == b'/' && matches!(next, b'/' | b'.') || byte == b'(';
     if at_once::any_pair(path, is_rare) || path.last() == Some(&b'(') {
@@ -387,13 +410,10 @@ fn sort_plain_query(out: &mut Vec<u8>, start: usize) -> Option<()> {
     Some(())
 }
 
-/// Appends what [`unescape`] and [`push_escaped`] make of the first `len` bytes of `rest`, but in their letter case; `None` if a byte is no visible ASCII, or if a "%" is escaped or
-/// begins no escape, since it may make another escape with what follows.
-fn push_plain_text(mut rest: &[u8], mut len: usize, out: &mut Vec<u8>) -> Option<()> {
-    if !at_once::all(&rest[..len], |byte| matches!(byte, b'!'..=b'~')) {
-        return None;
-    }
-    while let Some(at) = memchr(b'%', &rest[..len]) {
+/// Appends what [`unescape`] and [`push_escaped`] make of the first `len` bytes of `rest`, which are visible ASCII, but in their letter case; `None` if a "%" is escaped or begins no
+/// escape, since it may make another escape with what follows.
+fn push_plain_text(mut rest: &[u8], mut len: usize, may_have_escape: bool, out: &mut Vec<u8>) -> Option<()> {
+    while may_have_escape && let Some(at) = memchr(b'%', &rest[..len]) {
         let (run, escape) = rest[..len].split_at(at);
         out.extend_from_slice(run);
         match hex_byte(&escape[1..])? {
