@@ -5,7 +5,6 @@
 #[cfg(feature = "cli")]
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::ops::Range;
 
 pub use crate::columns::Column;
 pub use crate::columns::text_rows::Form;
@@ -17,15 +16,15 @@ use crate::run::format_choice::Reading;
 use crate::run::pipeline::{Numbers, PooledBuffer, read_in_order};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
+use urlsift_engine::judge_lines::JudgedLine;
 use urlsift_engine::lines::{places, skip_byte_order_mark};
 use urlsift_engine::{Scanner, Scanners};
-use urlsift_grammar::advisory::Advisories;
+use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::judge::{Judgement, judge};
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::whatwg::Url;
-use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::progress::Stopped;
 use urlsift_input::{ChunkBytes, Input, Sizes};
 #[cfg(feature = "parquet")]
@@ -250,20 +249,19 @@ impl Records {
     ) -> Result<Vec<u8>, E> {
         let body = skip_byte_order_mark(chunk.bytes.get(), chunk.bytes.offset);
         if Column::need_judging(&self.columns) || !self.filter.is_empty() {
-            let judged = scanner.judge(body).iter().map(|line| (line.place(), line.verdict()));
+            let judged = scanner.judge(body, self.needs(Need::Parser)).iter().copied();
             return self.format_judged(chunk, first, body, judged, full);
         }
-        let unjudged = places(body).map(|place| (place.clone(), (!place.is_empty()).then(Default::default)));
-        self.format_judged(chunk, first, body, unjudged, full)
+        self.format_judged(chunk, first, body, places(body).map(JudgedLine::unjudged), full)
     }
 
-    /// The rows of lines of `body`, which have these places, verdicts and advisories.
+    /// The rows of lines of `body`.
     fn format_judged<'c, E>(
         &self,
         chunk: &Chunk<'c>,
         first: u64,
         body: &'c [u8],
-        mut lines: impl Iterator<Item = (Range<usize>, Option<(Verdict, Advisories)>)>,
+        mut lines: impl Iterator<Item = JudgedLine>,
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
         let start = chunk.bytes.offset + (chunk.bytes.get().len() - body.len()) as u64;
@@ -272,10 +270,10 @@ impl Records {
         batch.set_text(body);
         let mut numbers = first..;
         // Inside the iterator, which is faster than a loop around it.
-        lines.try_for_each(|(place, judged)| {
-            let number = numbers.next().expect("a line has a number");
+        lines.try_for_each(|line| {
+            let (number, place) = (numbers.next().expect("a line has a number"), line.place());
             let (bytes, offset) = (&body[place.clone()], start + place.start as u64);
-            let (verdict, advisories) = judged.unzip();
+            let ((verdict, advisories), is_plain_url) = (line.verdict().unzip(), line.is_plain_url());
             let advisories = advisories.unwrap_or_default();
             let matches = |verdict| {
                 let judgement = Judgement::known(bytes, verdict);
@@ -283,7 +281,15 @@ impl Records {
             };
             if self.filter.is_empty() || verdict.is_some_and(matches) {
                 let bytes = Some(bytes.into());
-                batch.lines.push(Line { bytes, verdict, advisories, number, offset, ..Line::default() });
+                batch.lines.push(Line {
+                    bytes,
+                    verdict,
+                    advisories,
+                    is_plain_url,
+                    number,
+                    offset,
+                    ..Line::default()
+                });
                 write(&mut rows, &mut batch, BATCH, full)?;
             }
             Ok(())
@@ -403,7 +409,16 @@ impl Records {
             let advisories = judgement.map(|judgement| judgement.advisories()).unwrap_or_default();
             let Field { line: number, offset, bytes, .. } = field;
             let (bytes, field) = (Some(bytes), Some(name));
-            batch.lines.push(Line { bytes, verdict, advisories, number, offset, field, origin });
+            batch.lines.push(Line {
+                bytes,
+                verdict,
+                advisories,
+                is_plain_url: false,
+                number,
+                offset,
+                field,
+                origin,
+            });
         }
     }
 

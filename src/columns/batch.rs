@@ -66,6 +66,8 @@ pub(crate) struct Line<'a> {
     /// `None` for a null, and for a blank line of a list or an empty field of a record. Empty if the line is not judged.
     pub(crate) verdict: Option<Verdict>,
     pub(crate) advisories: Advisories,
+    /// Whether it is known to be a [plain URL](PlainUrl).
+    pub(crate) is_plain_url: bool,
     /// The number of the line, from 1.
     pub(crate) number: u64,
     /// Its offset in the input.
@@ -279,6 +281,12 @@ impl<'b, 'a> Row<'b, 'a> {
         PlainUrl::has_plain_host(self.line, host).then_some(host)
     }
 
+    /// Whether the line is known to be a plain URL. The parser is not needed then.
+    #[inline(always)]
+    fn is_plain_url(&self) -> bool {
+        self.whole.is_plain_url || self.host_of_plain_url().is_some()
+    }
+
     /// Asks the parser.
     fn parser<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>) -> T) -> T {
         let base = self.origin().url.as_ref();
@@ -292,7 +300,7 @@ impl<'b, 'a> Row<'b, 'a> {
     /// The level.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]
     pub(super) fn level(&self) -> Level {
-        if self.host_of_plain_url().is_some() {
+        if self.is_plain_url() {
             return Level::Valid;
         }
         self.parser(|line| line.level())
@@ -300,7 +308,7 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The numbers of the validation errors.
     pub(super) fn errors(&self) -> Vec<u8> {
-        if self.host_of_plain_url().is_some() {
+        if self.is_plain_url() {
             return Vec::new();
         }
         self.parser(|line| line.errors().iter().map(|found| found.error as u8).collect())
@@ -494,7 +502,7 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.
     pub(super) fn two_hosts(&self) -> Option<Made<'b>> {
-        if self.host_of_plain_url().is_some() {
+        if self.is_plain_url() {
             return None;
         }
         self.parser(|line| {

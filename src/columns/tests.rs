@@ -243,6 +243,7 @@ fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
                     offset,
                     field,
                     origin: number % 2,
+                    ..Line::default()
                 });
                 offset += bytes.len() as u64 + 1;
             }

@@ -128,7 +128,7 @@ pub fn judge_values(
             each(first, judgement.verdict(), judgement.advisories());
         } else {
             let lines = Lines::of(run);
-            let judged = scanner.judge(&lines.text).iter().map(|line| line.verdict());
+            let judged = scanner.judge(&lines.text, false).iter().map(|line| line.verdict());
             for ((n, value), judged) in (first..).zip(run).zip(judged) {
                 match (value, judged) {
                     (None, _) => {}

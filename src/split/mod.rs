@@ -385,7 +385,7 @@ impl Finder {
     /// Finds the refused lines and those that do not match the filter. `start` is where the lines begin in the chunk.
     fn select(&mut self, options: &Options, lines: &[u8], start: usize, scanner: &mut Scanner) {
         let mut parser = OnDemand::default();
-        for judged in scanner.judge(lines) {
+        for judged in scanner.judge(lines, false) {
             self.n_lines += 1;
             let place = judged.place();
             let line = &lines[place.clone()];

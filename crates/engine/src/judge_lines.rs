@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::lanes::{Findings, LaneReader};
 use crate::line_table::LineTable;
 use crate::lines::{LineEnds, cut, trim_terminator};
-use crate::simd::{Kernel, LANES};
+use crate::simd::{Job, Kernel, LANES};
 use crate::table_scan::{Ended, scan_lanes};
 use crate::{Attempts, LISTED_LEN, ListedLines, TABLE_LANES, first_segment, lanes_at, pays};
 use urlsift_grammar::Verdict;
@@ -16,20 +16,31 @@ use urlsift_grammar::advisory::Advisories;
 /// How many lines of each lane a scanner keeps room for. A chunk of blank lines needs many times as much.
 const KEPT_LINES: usize = 4096;
 
-/// A line that was judged.
+/// A line, and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedLine {
     start: u32,
     len: u32,
     verdict: Verdict,
     advisories: Advisories,
+    is_plain_url: bool,
 }
 
 impl JudgedLine {
+    /// A line that no grammar was asked about.
+    ///
+    /// # Panics
+    /// If it ends beyond 4 GiB.
+    #[inline]
+    pub fn unjudged(place: Range<usize>) -> Self {
+        assert!(u32::try_from(place.end).is_ok(), "a chunk is shorter than 4 GiB");
+        Self::new(place.start, place.len(), Default::default())
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "a body is shorter")]
     #[inline(always)]
     fn new(start: usize, len: usize, (verdict, advisories): (Verdict, Advisories)) -> Self {
-        Self { start: start as u32, len: len as u32, verdict, advisories }
+        Self { start: start as u32, len: len as u32, verdict, advisories, is_plain_url: false }
     }
 
     /// Where it is, without its terminator.
@@ -42,6 +53,12 @@ impl JudgedLine {
     #[inline]
     pub fn verdict(self) -> Option<(Verdict, Advisories)> {
         (self.len > 0).then_some((self.verdict, self.advisories))
+    }
+
+    /// Whether it is known to be a [plain URL](urlsift_grammar::whatwg::plain::PlainUrl).
+    #[inline]
+    pub fn is_plain_url(self) -> bool {
+        self.is_plain_url
     }
 }
 
@@ -74,6 +91,8 @@ pub struct Judge<'a> {
     attempts: &'a mut Attempts,
     lines: &'a mut JudgedLines,
     body: &'a [u8],
+    /// Whether [`JudgedLine::is_plain_url`] is wanted.
+    whatwg: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -82,10 +101,11 @@ impl<'a> Judge<'a> {
         attempts: &'a mut Attempts,
         lines: &'a mut JudgedLines,
         body: &'a [u8],
+        whatwg: bool,
     ) -> Self {
         lines.all.clear();
         lines.all.shrink_to(LANES * KEPT_LINES);
-        Self { table, attempts, lines, body }
+        Self { table, attempts, lines, body, whatwg }
     }
 
     /// Judges the lines at `place` by the table.
@@ -128,20 +148,21 @@ impl<'a> Judge<'a> {
     fn segment<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, place: Range<usize>) -> u64 {
         let lanes: [&[u8]; LANES] = cut(&self.body[place.clone()], K::LANES);
         let firsts = lanes_at(place.start, &lanes);
-        let mut reader = LaneReader::of_lines(kernel, &lanes, findings);
+        let mut reader = LaneReader::of_lines(kernel, &lanes, self.whatwg, findings);
         let (mut starts, mut listed, mut n_listed) = ([0; LANES], ListedLines::new(), 0);
         let mut ends: LineEnds = [0; _];
         while reader.stripe(findings) {
             for (lane, bytes) in lanes.iter().enumerate().take(K::LANES) {
-                let (lines, start) = (&mut self.lines.of_lanes[lane], &mut starts[lane]);
-                findings.each_line(lane, &mut ends, |lf, judged| {
-                    let line = &bytes[*start..lf];
-                    let len = trim_terminator(line).0.len();
-                    if judged.is_none() && len > 0 {
-                        listed.push(&bytes[*start..], len, (lane, lines.len()));
-                    }
-                    lines.push(JudgedLine::new(firsts[lane] + *start, len, judged.unwrap_or_default()));
-                    *start = lf + 1;
+                kernel.run(TakeLines {
+                    findings,
+                    lane,
+                    bytes,
+                    first: firsts[lane],
+                    start: &mut starts[lane],
+                    ends: &mut ends,
+                    lines: &mut self.lines.of_lanes[lane],
+                    listed: &mut listed,
+                    whatwg: self.whatwg,
                 });
             }
             if listed.bytes.len() >= LISTED_LEN {
@@ -166,6 +187,46 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// Takes the lines of a lane that end in the last stripe.
+struct TakeLines<'j, 'b> {
+    findings: &'j Findings,
+    lane: usize,
+    bytes: &'b [u8],
+    /// Where the lane begins in the body.
+    first: usize,
+    /// Where the next line begins in the lane.
+    start: &'j mut usize,
+    ends: &'j mut LineEnds,
+    lines: &'j mut Vec<JudgedLine>,
+    listed: &'j mut ListedLines<(usize, usize)>,
+    whatwg: bool,
+}
+
+impl Job for TakeLines<'_, '_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { findings, lane, bytes, first, start, ends, lines, listed, whatwg } = self;
+        findings.each_lines(lane, ends, |from, ends, verdicts| {
+            let before = lines.len();
+            // Inside an iterator of known length, so that no line asks for room.
+            lines.extend(ends.iter().enumerate().map(|(n, &end)| {
+                let lf = from + end as usize;
+                let line = &bytes[*start..lf];
+                let len =
+                    if line.last() == Some(&b'\r') { trim_terminator(line).0.len() } else { line.len() };
+                let judged = verdicts.at(end as usize);
+                if judged.is_none() && len > 0 {
+                    listed.push(&bytes[*start..], len, (lane, before + n));
+                }
+                let (judged, has_scheme) = judged.unwrap_or_default();
+                let line = JudgedLine::new(first + *start, len, judged);
+                *start = lf + 1;
+                JudgedLine { is_plain_url: whatwg && has_scheme && len > 0, ..line }
+            }));
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +239,7 @@ mod tests {
     use urlsift_grammar::Grammar;
     use urlsift_grammar::judge::judge;
     use urlsift_grammar::random::Random;
+    use urlsift_grammar::whatwg::plain::PlainUrl;
 
     type Judged = Vec<(Range<usize>, Option<(Verdict, Advisories)>)>;
 
@@ -189,24 +251,37 @@ mod tests {
         scanners: HashMap<String, Scanner>,
         /// After how many bodies the next segment was left to the table.
         n_by_table: usize,
+        n_plain_urls: usize,
     }
 
     impl Check {
-        fn compare(&mut self, name: &str, by: impl FnOnce(&mut Judge<'_>, &mut Findings)) {
+        /// Compares the lines, and counts those that are known to be plain URLs.
+        fn compare(&mut self, name: &str, whatwg: bool, by: impl FnOnce(&mut Judge<'_>, &mut Findings)) {
             let scanner =
                 self.scanners.entry(name.to_owned()).or_insert_with(|| Scanner::new(KernelId::Portable));
             let Scanner { table, findings, judged, attempts, .. } = scanner;
             let table = LineTable::of(table, Grammar::Rfc3986);
-            by(&mut Judge::new(table, attempts, judged, &self.body), findings);
+            by(&mut Judge::new(table, attempts, judged, &self.body, whatwg), findings);
             self.n_by_table += usize::from(!attempts.streams.on);
             let found: Judged = judged.all().iter().map(|line| (line.place(), line.verdict())).collect();
             assert!(found == self.expected, "{name} on \"{}\"", self.body.escape_ascii());
+            for line in judged.all().iter().filter(|line| line.is_plain_url()) {
+                let text = &self.body[line.place()];
+                assert!(
+                    whatwg && PlainUrl::of(text, true).is_some(),
+                    "{name} on \"{}\"",
+                    text.escape_ascii()
+                );
+                self.n_plain_urls += 1;
+            }
         }
     }
 
     impl Visit for Check {
         fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
-            self.compare(name, |judge, findings| judge.by_streams(kernel, findings, 4096));
+            for whatwg in [false, true] {
+                self.compare(name, whatwg, |judge, findings| judge.by_streams(kernel, findings, 4096));
+            }
         }
     }
 
@@ -224,9 +299,10 @@ mod tests {
             check.expected = expected.collect();
             check.body = body;
             let all = 0..check.body.len();
-            check.compare("the table", |judge, _| judge.by_table(all));
+            check.compare("the table", false, |judge, _| judge.by_table(all));
             each(&mut check);
         }
         assert!(cfg!(miri) || check.n_by_table > 100, "the table: {} times", check.n_by_table);
+        assert!(check.n_plain_urls > if cfg!(miri) { 1 } else { 500 }, "{} plain URLs", check.n_plain_urls);
     }
 }

@@ -107,10 +107,30 @@ impl Listed {
 }
 
 /// The verdicts of the lines that end in a step, as bits at their LFs: three words for the grammars of [`LEVELS`] that refuse them, one for
-/// escaped delimiters, and one for listed lines.
+/// escaped delimiters, one for relative references, and one for listed lines.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Verdicts([[u64; LANES]; 5]);
+struct Verdicts([[u64; LANES]; 6]);
+
+/// The verdicts of lines of a lane, for some consecutive steps.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneVerdicts<'a> {
+    steps: &'a [Verdicts],
+    lane: usize,
+}
+
+impl LaneVerdicts<'_> {
+    /// The verdict and the advisories of the line whose LF is at `end`, and whether it has a scheme; `None` if it is listed.
+    #[inline(always)]
+    pub(crate) fn at(self, end: usize) -> Option<((Verdict, Advisories), bool)> {
+        let delimiter = Advisories::from_iter([Advisory::EncodedDelimiter]);
+        let Verdicts(words) = &self.steps[end / BLOCK];
+        let [draft, rfc1738, rfc1808, has_delimiter, is_relative, is_listed] =
+            words.each_ref().map(|word| (word[self.lane] >> (end % BLOCK) & 1) as usize);
+        let judged = (LEVELS[draft + rfc1738 + rfc1808], [Advisories::default(), delimiter][has_delimiter]);
+        (is_listed == 0).then_some((judged, is_relative == 0))
+    }
+}
 
 /// A listed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,29 +222,19 @@ impl Findings {
         }
     }
 
-    /// Passes each line of a lane that ends in the last stripe to `each`, in order: the offset of its LF, and its verdict and advisories unless it
-    /// is listed. `ends` is memory for this.
+    /// Passes the lines of a lane that end in the last stripe to `each`, in order, some at a time: the offset of a piece of the lane, the places
+    /// of LFs in it, and the verdicts of their lines. `ends` is memory for this.
     #[inline(always)]
-    pub(crate) fn each_line(
+    pub(crate) fn each_lines(
         &self,
         lane: usize,
         ends: &mut LineEnds,
-        mut each: impl FnMut(usize, Option<(Verdict, Advisories)>),
+        mut each: impl FnMut(usize, &[u32], LaneVerdicts<'_>),
     ) {
-        let delimiter = Advisories::from_iter([Advisory::EncodedDelimiter]);
-        let mut words = [0; WORDS];
         let steps = self.steps[self.stripe.clone()].chunks(WORDS).zip(self.verdicts.chunks(WORDS));
         for (first, (steps, verdicts)) in (self.stripe.start..).step_by(WORDS).zip(steps) {
-            words.iter_mut().zip(steps).for_each(|(word, step)| *word = step.newline[lane]);
-            let n_ends = note_bits(&words[..steps.len()], ends);
-            for &end in &ends[..n_ends] {
-                let (end, Verdicts(words)) = (end as usize, &verdicts[end as usize / BLOCK]);
-                let [draft, rfc1738, rfc1808, has_delimiter, is_listed] =
-                    words.each_ref().map(|word| (word[lane] >> (end % BLOCK) & 1) as usize);
-                let verdict = LEVELS[draft + rfc1738 + rfc1808];
-                let advisories = [Advisories::default(), delimiter][has_delimiter];
-                each(first * BLOCK + end, (is_listed == 0).then_some((verdict, advisories)));
-            }
+            let n_ends = note_bits(steps.iter().map(|step| step.newline[lane]), ends);
+            each(first * BLOCK, &ends[..n_ends], LaneVerdicts { steps: verdicts, lane });
         }
     }
 
@@ -328,17 +338,17 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         Self { kernel, lanes, list, of_lines: false, bulk_rare, carried, planes, at: 0, n_steps }
     }
 
-    /// A reader whose findings have [each line](Findings::each_line) instead of numbers.
-    pub fn of_lines(kernel: K, lanes: &'a [&'a [u8]; LANES], findings: &mut Findings) -> Self {
+    /// A reader whose findings have [each line](Findings::each_lines) instead of numbers. With `whatwg`, it lists lines as [`List::whatwg`] says.
+    pub fn of_lines(kernel: K, lanes: &'a [&'a [u8]; LANES], whatwg: bool, findings: &mut Findings) -> Self {
         let list = List {
             grammar: Grammar::Rfc3986,
             blank: false,
             advisories: COUNTED[1..].iter().map(|(advisory, _)| *advisory).collect(),
             bulk_defects: 0,
-            whatwg: false,
+            whatwg,
             relative: false,
         };
-        findings.verdicts.resize(STRIPE, Verdicts([[0; LANES]; 5]));
+        findings.verdicts.resize(STRIPE, Verdicts([[0; LANES]; 6]));
         Self { of_lines: true, ..Self::new(kernel, lanes, list, false, findings) }
     }
 
@@ -579,16 +589,14 @@ fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed)
     usize::from(entry.lanes != 0)
 }
 
-/// Keeps what [`Findings::each_line`] needs of a step.
+/// Keeps what [`Findings::each_lines`] needs of a step.
 #[inline(always)]
 fn keep_verdicts<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, Verdicts(words): &mut Verdicts) {
     let refused_draft = ends.refused_draft | !(ends.http | ends.ftp);
     let refused_1738 = ends.refused_1738 | ends.relative;
     ends.newline.store(&mut step.newline);
-    for (word, to) in [refused_draft, refused_1738, ends.tilde, ends.delimiter, listed].into_iter().zip(words)
-    {
-        word.store(to);
-    }
+    let of_lines = [refused_draft, refused_1738, ends.tilde, ends.delimiter, ends.relative, listed];
+    of_lines.into_iter().zip(words).for_each(|(word, to)| word.store(to));
 }
 
 /// Sorts the lines that no grammar accepts and that are not listed yet by the kinds of their defects. Returns those that have to be

@@ -293,15 +293,15 @@ impl Scanner {
         engine.path_counts
     }
 
-    /// The lines of `body`, in order, with their verdicts.
+    /// The lines of `body`, in order, with their verdicts. With `whatwg`, it is known of most lines whether they are WHATWG-valid.
     ///
     /// # Panics
     /// If `body` has 4 GiB or more.
-    pub fn judge(&mut self, body: &[u8]) -> &[JudgedLine] {
+    pub fn judge(&mut self, body: &[u8], whatwg: bool) -> &[JudgedLine] {
         assert!(u32::try_from(body.len()).is_ok(), "a chunk is shorter than 4 GiB");
         let Self { kernel, table, findings, judged, attempts } = self;
         let table = LineTable::of(table, Grammar::Rfc3986);
-        let mut judge = Judge::new(table, attempts, judged, body);
+        let mut judge = Judge::new(table, attempts, judged, body, whatwg);
         by_kernel!(kernel, judge.by_table(0..body.len()), |kernel| {
             judge.by_streams(kernel, findings, SEGMENT_LEN);
         });
@@ -615,7 +615,7 @@ impl<L> ListedLines<L> {
     }
 
     /// Adds a line, which begins `bytes`.
-    #[inline]
+    #[inline(never)]
     fn push(&mut self, bytes: &[u8], len: usize, listed: L) {
         // Most lines are short, and a copy of constant length is a few instructions.
         match bytes.first_chunk::<64>() {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use crate::simd::{BLOCK, find};
+use crate::simd::{BLOCK, BlockSink, find_each};
 
 /// Cuts `bytes` at the starts of lines into `count` slices of nearly equal length.
 ///
@@ -96,24 +96,41 @@ impl<'a> LineFeeds<'a> {
     /// Searches until something is found. Returns whether it is.
     #[inline(never)]
     fn search(&mut self) -> bool {
-        while self.left.is_empty() {
-            let rest = &self.bytes[self.searched..];
-            let (mut blocks, part) = rest[..rest.len().min(AT_ONCE * BLOCK)].as_chunks();
-            let mut last = [[0; BLOCK]];
-            if blocks.is_empty() {
-                if part.is_empty() {
-                    return false;
-                }
-                last[0][..part.len()].copy_from_slice(part);
-                blocks = &last;
-            }
-            let mut words = [0; AT_ONCE];
-            find([b'\n'; 3], blocks, &mut words);
-            self.left = 0..note_bits(&words[..blocks.len()], &mut self.found);
-            self.first = self.searched;
-            self.searched = self.bytes.len().min(self.searched + blocks.len() * BLOCK);
+        while self.left.is_empty() && self.searched < self.bytes.len() {
+            let end = self.bytes.len().min(self.searched + AT_ONCE * BLOCK);
+            let noted = &mut self.left.end;
+            find_each(
+                &self.bytes[self.searched..end],
+                NoteLineFeeds { places: &mut self.found, at: 0, n: 0, noted },
+            );
+            (self.first, self.searched, self.left.start) = (self.searched, end, 0);
         }
-        true
+        !self.left.is_empty()
+    }
+}
+
+/// Notes the places of LFs.
+struct NoteLineFeeds<'a> {
+    places: &'a mut [u32],
+    /// Where the next block begins.
+    at: u32,
+    /// How many LFs there are so far.
+    n: usize,
+    /// Gets their number at the end.
+    noted: &'a mut usize,
+}
+
+impl BlockSink<1> for NoteLineFeeds<'_> {
+    const SETS: [[u8; 3]; 1] = [[b'\n'; 3]];
+
+    #[inline(always)]
+    fn take(&mut self, [word]: [u64; 1]) {
+        self.n = note_bits_of(word, self.at, self.n, self.places);
+        self.at += u64::BITS;
+    }
+
+    fn finish(self) {
+        *self.noted = self.n;
     }
 }
 
@@ -140,24 +157,25 @@ pub(crate) type LineEnds = [u32; WORDS * BLOCK + NOTED];
 
 /// Writes the places of the bits set in `words` to `places`, which has room for [`NOTED`] more. Returns how many there are.
 #[inline(always)]
-pub(crate) fn note_bits(words: &[u64], places: &mut [u32]) -> usize {
-    let mut n = 0;
-    for (first, &word) in (0..).step_by(BLOCK).zip(words) {
-        let (mut at, mut word) = (n, word);
-        n += word.count_ones() as usize;
-        loop {
-            let some: &mut [u32; NOTED] = places[at..].first_chunk_mut().expect("room behind the last");
-            for place in some {
-                *place = first + word.trailing_zeros();
-                word &= word.wrapping_sub(1);
-            }
-            if word == 0 {
-                break;
-            }
-            at += NOTED;
+pub(crate) fn note_bits(words: impl Iterator<Item = u64>, places: &mut [u32]) -> usize {
+    (0..).step_by(BLOCK).zip(words).fold(0, |n, (first, word)| note_bits_of(word, first, n, places))
+}
+
+/// The same for one word, whose lowest bit is at `first`, behind `n` places. Returns how many there are with them.
+#[inline(always)]
+fn note_bits_of(mut word: u64, first: u32, n: usize, places: &mut [u32]) -> usize {
+    let (mut at, end) = (n, n + word.count_ones() as usize);
+    loop {
+        let some: &mut [u32; NOTED] = places[at..].first_chunk_mut().expect("room behind the last");
+        for place in some {
+            *place = first + word.trailing_zeros();
+            word &= word.wrapping_sub(1);
         }
+        if word == 0 {
+            return end;
+        }
+        at += NOTED;
     }
-    n
 }
 
 /// The positions of the bits set in a word, lowest first.

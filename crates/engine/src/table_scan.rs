@@ -137,7 +137,7 @@ impl LaneProgress<'_> {
     ) {
         let line_feeds =
             find_one(b'\n', stripe.as_chunks().0.first_chunk().expect("a stripe is eight blocks"));
-        let n_ends = note_bits(&line_feeds, ends);
+        let n_ends = note_bits(line_feeds.into_iter(), ends);
         for &end in &ends[..n_ends] {
             let end = end as usize;
             let ended = self.end_line(table, from, stripe, trace, end);
