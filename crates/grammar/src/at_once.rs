@@ -18,7 +18,7 @@ pub fn all(bytes: &[u8], is_it: impl Fn(u8) -> bool) -> bool {
 }
 
 /// Makes ASCII letters lower-case.
-#[inline]
+#[inline(always)]
 pub fn make_lower_case(bytes: &mut [u8]) {
     bytes.as_chunks_mut::<16>().0.iter_mut().for_each(|some| some.make_ascii_lowercase());
     match bytes.last_chunk_mut::<16>() {

@@ -55,11 +55,9 @@ pub fn kept(line: &[u8]) -> Option<Kept> {
     let is_plain = port.is_none_or(|port| keeps_port(&line[port], Some(default_port)))
         && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'));
     let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
-    if is_plain {
-        kept_behind_host(line, end, !at_once::any_pair(&line[end..], is_rare), false)
-    } else {
-        None
-    }
+    let rest = &line[end..];
+    let is_kept = is_plain && (!at_once::any_pair(rest, is_rare) || keeps_escapes_and_segments(rest));
+    is_kept.then(|| Kept::with_path(line, end))
 }
 
 /// The same of a line whose plain host ([`PlainHost`](crate::plain_host::PlainHost)) has this end. It may be known that no segment begins with a dot

@@ -40,25 +40,28 @@ pub fn surt(line: &[u8], out: &mut Vec<u8>) -> bool {
 /// Where path and query of a line end, and whether one of them may have an escape.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
-pub struct Ends {
+pub struct PathAndQuery {
     pub path: usize,
     pub query: usize,
     pub may_have_escape: bool,
 }
 
-impl Ends {
+impl PathAndQuery {
     /// Those of a line whose path begins at `path`.
     fn of(line: &[u8], path: usize) -> Self {
+        if path == line.len() {
+            return Self { path, query: path, may_have_escape: false };
+        }
         let end = |begin: usize, len: Option<usize>| len.map_or(line.len(), |len| begin + len);
         let path = end(path, memchr2(b'?', b'#', &line[path..]));
         Self { path, query: end(path, memchr(b'#', &line[path..])), may_have_escape: true }
     }
 }
 
-/// The same, and faster if a line has a plain host, and that and what follows it is known.
+/// Does what [`surt`] does, and faster if the line has a plain host and it is known where that, path and query end.
 #[doc(hidden)]
 #[must_use]
-pub fn surt_by_host(line: &[u8], known: Option<(PlainHost, Ends)>, out: &mut Vec<u8>) -> bool {
+pub fn surt_by_host(line: &[u8], known: Option<(PlainHost, PathAndQuery)>, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let has_key = push_plain(line, known, out).or_else(|| {
         out.truncate(start);
@@ -277,7 +280,11 @@ const PLAIN_ARGUMENTS: usize = 32;
 /// and single dots. Its port is a short number. Its path and query are visible ASCII without an escaped "%", empty segments, segments that
 /// begin with a dot, and session ids. `None` if the line is not plain. `out` may then have gained bytes.
 #[inline]
-pub(super) fn push_plain(line: &[u8], known: Option<(PlainHost, Ends)>, out: &mut Vec<u8>) -> Option<()> {
+pub(super) fn push_plain(
+    line: &[u8],
+    known: Option<(PlainHost, PathAndQuery)>,
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let start = out.len();
     // Labels are copied by 16 bytes.
     out.reserve(line.len() + 16);
@@ -286,7 +293,7 @@ pub(super) fn push_plain(line: &[u8], known: Option<(PlainHost, Ends)>, out: &mu
         (end, ends)
     } else {
         let path = line.len() - push_plain_authority(line, out)?.len();
-        (path, Ends::of(line, path))
+        (path, PathAndQuery::of(line, path))
     };
     if !at_once::all(&line[path..ends.query], |byte| matches!(byte, b'!'..=b'~')) {
         return None;
@@ -308,13 +315,18 @@ fn push_plain_authority<'l>(line: &'l [u8], out: &mut Vec<u8>) -> Option<&'l [u8
         return None;
     }
     let schemes = [(&b"http://"[..], &b"80"[..]), (b"https://", b"443"), (b"ftp://", b"")];
-    let known = schemes.iter().find_map(|&(scheme, port)| {
-        let (start, rest) = line.split_at_checked(scheme.len())?;
-        start.eq_ignore_ascii_case(scheme).then_some((rest, port, start == scheme))
-    });
-    let (mut line, default_port, is_lower) = known.unwrap_or((line, b"80", true));
-    // With capital letters, more slashes stay, and there is no host.
-    if is_lower && !default_port.is_empty() {
+    let mut known = schemes.iter().find_map(|&(scheme, port)| Some((line.strip_prefix(scheme)?, port)));
+    let mut keeps_slashes = false;
+    if known.is_none() && line.iter().take(4).any(u8::is_ascii_uppercase) {
+        known = schemes.iter().find_map(|&(scheme, port)| {
+            let (start, rest) = line.split_at_checked(scheme.len())?;
+            start.eq_ignore_ascii_case(scheme).then_some((rest, port))
+        });
+        // Behind a scheme with capital letters, more slashes stay, and there is no host.
+        keeps_slashes = known.is_some();
+    }
+    let (mut line, default_port) = known.unwrap_or((line, b"80"));
+    if !keeps_slashes && !default_port.is_empty() {
         let slashes = line.iter().take_while(|byte| **byte == b'/').count();
         line = &line[slashes..];
     }

@@ -13,14 +13,15 @@ fn samples() -> Vec<Vec<u8>> {
 
 /// Lines of a few pieces each, which have what the rules of both profiles look at.
 fn drawn(n: usize, seed: u64) -> impl Iterator<Item = Vec<u8>> {
-    let starts = "|http://|https://|http://example.org/|https://www2.a-b.org|HTTP://|ftp://|ws:|x:|//|dns:";
+    let starts = "|http://|https://|http://example.org/|https://www2.a-b.org|HTTP://|hTtps://|FTP://|ftp://|ws:|x:|//|dns:";
     let starts: Vec<_> = starts.split('|').collect();
     let pieces: Vec<_> =
         "/|/|//|.|..|/.|/../|?|#|&|=|:|:80|:443|:0|:-1|@|[::1]|[v1.A]|a|B|www.|www2.|example|\
         .com|10|010|:12345678|:123456789|:0|///|http:///|ftp:///|+|\u{7f}|%7F|%3F|%e2%82%ac|&a&a&a&a&a&a&a&a&a|\
         %20|%26|%3d|%23|%2541|%5A|%41|%7e|%2F|%2e|%c3%a9|%C3|%|25|é|ß|\u{fffd}| |\t|(|\
-        sid=0123456789abcdef0123456789ABCDEF|cfid=1&cftoken=2|b=2|a=1|.aspx|&j|sess|&php|ion|kid|\
-        &aspsessionidabcdefgh=abcdefghijklmnopqrstuvwx&|=0123456789abcdefghijklmn&|\
+        sid=0123456789abcdef0123456789ABCDEF|cfid=1&cftoken=2|b=2|a=1|.aspx|&k|\
+        ?jsessionid=0123456789abcdef0123456789abcdef|&phpsess|\
+        &aspsessionidabcdefgh=abcdefghijklmnopqrstuvwx&|id=0123456789abcdef0123456789abcdef|\
         /(0123456789abcdefABCDEFgh)/|/(a(0123456789abcdefABCDEFgh))/|~"
             .split('|')
             .collect();
@@ -113,15 +114,15 @@ mod surt {
     use std::path::Path;
 
     use super::{drawn, samples};
-    use crate::keys::surt::{Ends, push_any, push_plain, surt};
+    use crate::keys::surt::{PathAndQuery, push_any, push_plain, surt};
     use crate::plain_host::PlainHost;
     use crate::uri_parts::split;
 
-    fn known(line: &[u8]) -> Option<(PlainHost, Ends)> {
+    fn known(line: &[u8]) -> Option<(PlainHost, PathAndQuery)> {
         let (host, parts) = (PlainHost::of(line)?, split(line));
         let path = parts.path.end;
         let query = parts.query.map_or(path, |query| query.end);
-        Some((host, Ends { path, query, may_have_escape: line.contains(&b'%') }))
+        Some((host, PathAndQuery { path, query, may_have_escape: line.contains(&b'%') }))
     }
 
     fn of(push: fn(&[u8], &mut Vec<u8>) -> Option<()>, line: &[u8]) -> Option<Vec<u8>> {
