@@ -413,11 +413,11 @@ impl Records {
                 bytes,
                 verdict,
                 advisories,
-                is_plain_url: false,
                 number,
                 offset,
                 field,
                 origin,
+                ..Line::default()
             });
         }
     }

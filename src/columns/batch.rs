@@ -18,7 +18,7 @@ use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
-use urlsift_grammar::keys::surt::{Ends, surt_by_host};
+use urlsift_grammar::keys::surt::{PathAndQuery, surt_by_host};
 use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
 use urlsift_grammar::plain_host::{Kept, PlainHost};
 use urlsift_grammar::public_suffix::{SuffixList, UsedList};
@@ -226,12 +226,6 @@ impl<'b, 'a> Row<'b, 'a> {
         self.plain_hosts().is_some_and(|(hosts, place)| hosts.has_plain_rest(&place, host))
     }
 
-    /// Whether an escape may follow a plain host.
-    #[inline]
-    fn may_have_escape(&self, host: PlainHost) -> bool {
-        self.plain_hosts().is_none_or(|(hosts, place)| !hosts.has_no_escape(&place, host))
-    }
-
     /// The components of the line, if it has a plain host.
     #[inline]
     fn plain_parts(&self) -> Option<PlainParts> {
@@ -284,7 +278,7 @@ impl<'b, 'a> Row<'b, 'a> {
     /// Whether the line is known to be a plain URL. The parser is not needed then.
     #[inline(always)]
     fn is_plain_url(&self) -> bool {
-        self.whole.is_plain_url || self.host_of_plain_url().is_some()
+        !self.is_masked && self.whole.is_plain_url || self.host_of_plain_url().is_some()
     }
 
     /// Asks the parser.
@@ -423,11 +417,12 @@ impl<'b, 'a> Row<'b, 'a> {
         if !self.verdict.accepts(Grammar::Rfc3986) {
             return None;
         }
-        let kept = match self.plain_host() {
-            Some(host) => {
-                let (has_plain_rest, may_have_escape) =
-                    (self.has_plain_rest(host), self.may_have_escape(host));
-                canonical::kept_behind_host(self.line, host.end, has_plain_rest, may_have_escape)
+        let plain = self.plain_hosts().and_then(|(hosts, place)| Some((hosts.host(&place)?, hosts, place)));
+        let kept = match plain {
+            Some((host, hosts, place)) => {
+                let has_plain_segments = hosts.has_plain_rest(&place, host);
+                let may_have_escape = !hosts.has_no_escape(&place, host);
+                canonical::kept_behind_host(self.line, host.end, has_plain_segments, may_have_escape)
             }
             None => canonical::kept(self.line),
         };
@@ -446,9 +441,11 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
-        let known = self.plain_host().and_then(|host| {
-            let (path, query) = self.plain_parts()?.ends();
-            Some((host, Ends { path, query, may_have_escape: self.may_have_escape(host) }))
+        let known = self.plain_hosts().and_then(|(hosts, place)| {
+            let host = hosts.host(&place)?;
+            let (path, query) = hosts.parts(&place, host)?.ends();
+            let may_have_escape = !hosts.has_no_escape(&place, host);
+            Some((host, PathAndQuery { path, query, may_have_escape }))
         });
         surt_by_host(self.line, known, out).then_some(Made::Written)
     }

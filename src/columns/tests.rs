@@ -23,6 +23,7 @@ use urlsift_grammar::public_suffix::SuffixList;
 use urlsift_grammar::random::Random;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::uri_parts::split;
+use urlsift_grammar::whatwg::plain::PlainUrl;
 use urlsift_grammar::whatwg::{TwoHosts, Url, parse};
 
 /// A cell by itself.
@@ -143,6 +144,10 @@ fn member(name: &str, cell: Cell) -> String {
 }
 
 /// Lines of all samples, and some with anything that is written in its own way.
+fn is_plain_url(line: &[u8]) -> bool {
+    judge(line).verdict().accepts(Grammar::Rfc3986) && PlainUrl::of(line, true).is_some()
+}
+
 fn lines() -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = [
         &b"-"[..],
@@ -164,6 +169,9 @@ fn lines() -> Vec<Vec<u8>> {
         b"http:a",
         // Runs of equal hosts, and hosts that are almost the same.
         b"http://a.b.co.uk/1",
+        b"http://a.b.co.uk:8080/1",
+        b"FTP://a.b.co.uk/1",
+        b"file://localhost/1",
         b"http://a.b.co.uk/2",
         b"http://a.b.co.uk./",
         b"http://u:hunter2@a.b.co.uk:80/",
@@ -243,7 +251,7 @@ fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
                     offset,
                     field,
                     origin: number % 2,
-                    ..Line::default()
+                    is_plain_url: number % 3 == 0 && is_plain_url(bytes),
                 });
                 offset += bytes.len() as u64 + 1;
             }

@@ -206,22 +206,21 @@ impl Job for TakeLines<'_, '_> {
     #[inline(always)]
     fn run(self) {
         let Self { findings, lane, bytes, first, start, ends, lines, listed, whatwg } = self;
-        findings.each_lines(lane, ends, |from, ends, verdicts| {
+        findings.lines_by_piece(lane, ends, |from, places, verdicts| {
             let before = lines.len();
             // Inside an iterator of known length, so that no line asks for room.
-            lines.extend(ends.iter().enumerate().map(|(n, &end)| {
+            lines.extend(places.iter().enumerate().map(|(n, &end)| {
                 let lf = from + end as usize;
-                let line = &bytes[*start..lf];
-                let len =
-                    if line.last() == Some(&b'\r') { trim_terminator(line).0.len() } else { line.len() };
-                let judged = verdicts.at(end as usize);
-                if judged.is_none() && len > 0 {
+                let len = trim_terminator(&bytes[*start..lf]).0.len();
+                let found = verdicts.at(end as usize);
+                if found.is_none() && len > 0 {
                     listed.push(&bytes[*start..], len, (lane, before + n));
                 }
-                let (judged, has_scheme) = judged.unwrap_or_default();
-                let line = JudgedLine::new(first + *start, len, judged);
+                let (judged, has_scheme) = found.unwrap_or_default();
+                let mut line = JudgedLine::new(first + *start, len, judged);
+                line.is_plain_url = whatwg && has_scheme;
                 *start = lf + 1;
-                JudgedLine { is_plain_url: whatwg && has_scheme && len > 0, ..line }
+                line
             }));
         });
     }

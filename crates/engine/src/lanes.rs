@@ -107,7 +107,7 @@ impl Listed {
 }
 
 /// The verdicts of the lines that end in a step, as bits at their LFs: three words for the grammars of [`LEVELS`] that refuse them, one for
-/// escaped delimiters, one for relative references, and one for listed lines.
+/// escaped delimiters, one for lines without a scheme, and one for listed lines.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Verdicts([[u64; LANES]; 6]);
@@ -125,10 +125,10 @@ impl LaneVerdicts<'_> {
     pub(crate) fn at(self, end: usize) -> Option<((Verdict, Advisories), bool)> {
         let delimiter = Advisories::from_iter([Advisory::EncodedDelimiter]);
         let Verdicts(words) = &self.steps[end / BLOCK];
-        let [draft, rfc1738, rfc1808, has_delimiter, is_relative, is_listed] =
+        let [draft, rfc1738, rfc1808, has_delimiter, has_no_scheme, is_listed] =
             words.each_ref().map(|word| (word[self.lane] >> (end % BLOCK) & 1) as usize);
         let judged = (LEVELS[draft + rfc1738 + rfc1808], [Advisories::default(), delimiter][has_delimiter]);
-        (is_listed == 0).then_some((judged, is_relative == 0))
+        (is_listed == 0).then_some((judged, has_no_scheme == 0))
     }
 }
 
@@ -225,7 +225,7 @@ impl Findings {
     /// Passes the lines of a lane that end in the last stripe to `each`, in order, some at a time: the offset of a piece of the lane, the places
     /// of LFs in it, and the verdicts of their lines. `ends` is memory for this.
     #[inline(always)]
-    pub(crate) fn each_lines(
+    pub(crate) fn lines_by_piece(
         &self,
         lane: usize,
         ends: &mut LineEnds,
@@ -338,7 +338,7 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         Self { kernel, lanes, list, of_lines: false, bulk_rare, carried, planes, at: 0, n_steps }
     }
 
-    /// A reader whose findings have [each line](Findings::each_lines) instead of numbers. With `whatwg`, it lists lines as [`List::whatwg`] says.
+    /// A reader whose findings have [each line](Findings::lines_by_piece) instead of numbers. With `whatwg`, it lists lines as [`List::whatwg`] says.
     pub fn of_lines(kernel: K, lanes: &'a [&'a [u8]; LANES], whatwg: bool, findings: &mut Findings) -> Self {
         let list = List {
             grammar: Grammar::Rfc3986,
@@ -589,14 +589,15 @@ fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed)
     usize::from(entry.lanes != 0)
 }
 
-/// Keeps what [`Findings::each_lines`] needs of a step.
+/// Keeps what [`Findings::lines_by_piece`] needs of a step.
 #[inline(always)]
 fn keep_verdicts<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, Verdicts(words): &mut Verdicts) {
     let refused_draft = ends.refused_draft | !(ends.http | ends.ftp);
     let refused_1738 = ends.refused_1738 | ends.relative;
     ends.newline.store(&mut step.newline);
-    let of_lines = [refused_draft, refused_1738, ends.tilde, ends.delimiter, ends.relative, listed];
-    of_lines.into_iter().zip(words).for_each(|(word, to)| word.store(to));
+    let no_scheme = ends.relative | ends.blank;
+    let kept = [refused_draft, refused_1738, ends.tilde, ends.delimiter, no_scheme, listed];
+    kept.into_iter().zip(words).for_each(|(word, to)| word.store(to));
 }
 
 /// Sorts the lines that no grammar accepts and that are not listed yet by the kinds of their defects. Returns those that have to be

@@ -293,7 +293,7 @@ impl Scanner {
         engine.path_counts
     }
 
-    /// The lines of `body`, in order, with their verdicts. With `whatwg`, it is known of most lines whether they are WHATWG-valid.
+    /// The lines of `body`, in order, with their verdicts. With `whatwg`, most plain URLs [are known](JudgedLine::is_plain_url), and more lines are left to the table.
     ///
     /// # Panics
     /// If `body` has 4 GiB or more.
@@ -614,7 +614,7 @@ impl<L> ListedLines<L> {
         Self { bytes: Vec::new(), listed: Vec::new() }
     }
 
-    /// Adds a line, which begins `bytes`.
+    /// Adds a line, which begins `bytes`. Not inlined, because few lines are listed, and the loops around it need the registers.
     #[inline(never)]
     fn push(&mut self, bytes: &[u8], len: usize, listed: L) {
         // Most lines are short, and a copy of constant length is a few instructions.
