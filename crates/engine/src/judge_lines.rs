@@ -49,7 +49,7 @@ impl JudgedLine {
         self.start as usize..(self.start + self.len) as usize
     }
 
-    /// The grammars that accept it, and its advisories. A blank line is not judged.
+    /// The grammars that accept it, and its advisories: none if it is not judged. A blank line has no verdict.
     #[inline]
     pub fn verdict(self) -> Option<(Verdict, Advisories)> {
         (self.len > 0).then_some((self.verdict, self.advisories))
