@@ -213,11 +213,18 @@ impl<'b, 'a> Row<'b, 'a> {
         Some((hosts, start..start + self.line.len()))
     }
 
+    /// The same, with the host of the line, if it is known to be plain.
+    #[inline(always)]
+    fn plain(&self) -> Option<(&'b PlainHosts<'a>, Range<usize>, PlainHost)> {
+        let (hosts, place) = self.plain_hosts()?;
+        let host = hosts.host(&place)?;
+        Some((hosts, place, host))
+    }
+
     /// The host of the line, if it is known to be plain.
     #[inline(always)]
     fn plain_host(&self) -> Option<PlainHost> {
-        let (hosts, place) = self.plain_hosts()?;
-        hosts.host(&place)
+        self.plain().map(|(.., host)| host)
     }
 
     /// Whether what follows a plain host is plain, too.
@@ -229,8 +236,8 @@ impl<'b, 'a> Row<'b, 'a> {
     /// The components of the line, if it has a plain host.
     #[inline]
     fn plain_parts(&self) -> Option<PlainParts> {
-        let (hosts, place) = self.plain_hosts()?;
-        hosts.parts(&place, hosts.host(&place)?)
+        let (hosts, place, host) = self.plain()?;
+        hosts.parts(&place, host)
     }
 
     /// A component: what `of_plain` takes of a line with a plain host, or else what `part` takes of the components.
@@ -417,9 +424,8 @@ impl<'b, 'a> Row<'b, 'a> {
         if !self.verdict.accepts(Grammar::Rfc3986) {
             return None;
         }
-        let plain = self.plain_hosts().and_then(|(hosts, place)| Some((hosts.host(&place)?, hosts, place)));
-        let kept = match plain {
-            Some((host, hosts, place)) => {
+        let kept = match self.plain() {
+            Some((hosts, place, host)) => {
                 let has_plain_segments = hosts.has_plain_rest(&place, host);
                 let may_have_escape = !hosts.has_no_escape(&place, host);
                 canonical::kept_behind_host(self.line, host.end, has_plain_segments, may_have_escape)
@@ -441,8 +447,7 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
-        let known = self.plain_hosts().and_then(|(hosts, place)| {
-            let host = hosts.host(&place)?;
+        let known = self.plain().and_then(|(hosts, place, host)| {
             let (path, query) = hosts.parts(&place, host)?.ends();
             let may_have_escape = !hosts.has_no_escape(&place, host);
             Some((host, PathAndQuery { path, query, may_have_escape }))

@@ -38,8 +38,8 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
     out
 }
 
-/// The canonical form of a line that RFC 3986 accepts, if only an empty path may change. This is known of http and https URLs with a
-/// lower-case host. They have no userinfo, no empty or default port, and no dot-segments. Their escapes are canonical, and follow the host. It is also
+/// The canonical form of a line that RFC 3986 accepts, if only an empty path may change. This is known of URLs of a scheme with a default
+/// port, with a lower-case host. They have no userinfo, no empty or default port, and no dot-segments. Their escapes are canonical, and follow the host. It is also
 /// known of lines that have neither a scheme, an authority nor an escape.
 #[must_use]
 pub fn kept(line: &[u8]) -> Option<Kept> {
@@ -47,11 +47,7 @@ pub fn kept(line: &[u8]) -> Option<Kept> {
         let is_kept = scheme_end(line).is_none() && memchr(b'%', line).is_none();
         return is_kept.then_some(Kept { slash: None });
     };
-    let default_port: &[u8] = match &line[..name.start] {
-        b"http://" => b"80",
-        b"https://" => b"443",
-        _ => return None,
-    };
+    let default_port = default_port(line[..name.start].strip_suffix(b"//")?)?;
     let is_plain = port.is_none_or(|port| keeps_port(&line[port], Some(default_port)))
         && at_once::all(&line[name], |byte| matches!(byte, b'a'..=b'z' | b'-'..=b'9' | b'_'));
     let is_rare = |byte, next| byte == b'/' && next == b'.' || next == b'%';
@@ -102,6 +98,16 @@ fn is_canonical_escape(text: &[u8]) -> bool {
     }
 }
 
+/// The default port of a scheme in lower case, with its ":".
+fn default_port(scheme: &[u8]) -> Option<&'static [u8]> {
+    match scheme {
+        b"http:" | b"ws:" => Some(b"80"),
+        b"https:" | b"wss:" => Some(b"443"),
+        b"ftp:" => Some(b"21"),
+        _ => None,
+    }
+}
+
 /// Whether a port is neither empty nor the default.
 fn keeps_port(port: &[u8], default: Option<&[u8]>) -> bool {
     let zeros = port.iter().take_while(|&&byte| byte == b'0').count();
@@ -117,12 +123,7 @@ pub fn push_canonical(line: &[u8], out: &mut Vec<u8>) {
         out.extend(line[scheme.clone()].iter().map(u8::to_ascii_lowercase));
         out.push(b':');
     }
-    let default_port: Option<&[u8]> = match &out[begin..] {
-        b"http:" | b"ws:" => Some(b"80"),
-        b"https:" | b"wss:" => Some(b"443"),
-        b"ftp:" => Some(b"21"),
-        _ => None,
-    };
+    let default_port = default_port(&out[begin..]);
     if parts.authority.is_some() {
         out.extend(b"//");
         if let Some(userinfo) = parts.userinfo {
