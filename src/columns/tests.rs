@@ -143,11 +143,11 @@ fn member(name: &str, cell: Cell) -> String {
     format!("\"{name}\":{value}")
 }
 
-/// Lines of all samples, and some with anything that is written in its own way.
 fn is_plain_url(line: &[u8]) -> bool {
     judge(line).verdict().accepts(Grammar::Rfc3986) && PlainUrl::of(line, true).is_some()
 }
 
+/// Lines of all samples, and some with anything that is written in its own way.
 fn lines() -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = [
         &b"-"[..],
