@@ -9,7 +9,7 @@ use std::io::{self, Write};
 pub use crate::columns::Column;
 pub use crate::columns::text_rows::Form;
 use crate::columns::text_rows::{Full, TextRows};
-use crate::columns::{Batch, COLUMNS, Line, Need, Origin};
+use crate::columns::{BATCH, Batch, COLUMNS, Line, Need, Origin};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
@@ -21,7 +21,6 @@ use urlsift_engine::lines::{places, skip_byte_order_mark};
 use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::Keep;
-use urlsift_grammar::judge::{Judgement, judge};
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::whatwg::Url;
@@ -202,9 +201,6 @@ struct TooLong;
 /// Longest chunk, in bytes. The threads hand over work seldom, because each time costs a switch between them.
 const CHUNK_LEN: usize = 1 << 18;
 
-/// How many rows are made at a time. Their cells stay in the cache.
-const BATCH: usize = 256;
-
 /// What is known of everything that precedes a chunk.
 enum Before {
     /// The number of the first line of the chunk.
@@ -248,7 +244,7 @@ impl Records {
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
         let body = skip_byte_order_mark(chunk.bytes.get(), chunk.bytes.offset);
-        if Column::need_judging(&self.columns) || !self.filter.is_empty() {
+        if Column::need_judging(&self.columns) || self.filter.needs_judging() {
             let judged = scanner.judge(body, self.needs(Need::Parser)).iter().copied();
             return self.format_judged(chunk, first, body, judged, full);
         }
@@ -271,30 +267,11 @@ impl Records {
         let mut numbers = first..;
         // Inside the iterator, which is faster than a loop around it.
         lines.try_for_each(|line| {
-            let (number, place) = (numbers.next().expect("a line has a number"), line.place());
-            let (bytes, offset) = (&body[place.clone()], start + place.start as u64);
-            let ((verdict, advisories), is_plain_url) = (line.verdict().unzip(), line.is_plain_url());
-            let advisories = advisories.unwrap_or_default();
-            let matches = |verdict| {
-                let judgement = Judgement::known(bytes, verdict);
-                self.filter.matches(&judgement, Some(advisories), batch.parser(0))
-            };
-            if self.filter.is_empty() || verdict.is_some_and(matches) {
-                let bytes = Some(bytes.into());
-                batch.lines.push(Line {
-                    bytes,
-                    verdict,
-                    advisories,
-                    is_plain_url,
-                    number,
-                    offset,
-                    ..Line::default()
-                });
-                write(&mut rows, &mut batch, BATCH, full)?;
-            }
-            Ok(())
+            let number = numbers.next().expect("a line has a number");
+            batch.lines.push(Line::of_list(body, line, number, start));
+            self.write(&mut rows, &mut batch, BATCH, full)
         })?;
-        write(&mut rows, &mut batch, 0, full)?;
+        self.write(&mut rows, &mut batch, 0, full)?;
         Ok(rows.out)
     }
 
@@ -310,7 +287,7 @@ impl Records {
         let names = reader.names().clone();
         let mut bases = Bases::new(self.base.as_ref());
         let mut urls = Bases::new(self.whatwg_base.as_ref());
-        let (needs_base, needs_url) = (self.needs(Need::Base), self.needs_whatwg());
+        let (needs_base, needs_url) = (self.needs(Need::Base), self.needs(Need::Parser));
         let mut batch = self.batch(chunk);
         batch.around = chunk.bytes.get();
         batch.is_of_text = found.format.ends_at_delimiters();
@@ -342,9 +319,9 @@ impl Records {
             let origin = batch.origins.len() - if field.role == Role::Url { 2 } else { 1 };
             let name = names.of(field.wanted, field.role);
             self.add_field(&mut batch, &mut found, field, name, origin);
-            write(&mut rows, &mut batch, BATCH, full)?;
+            self.write(&mut rows, &mut batch, BATCH, full)?;
         }
-        write(&mut rows, &mut batch, 0, full)?;
+        self.write(&mut rows, &mut batch, 0, full)?;
         found.take(&reader, chunk.bytes.get());
         Ok((rows.out, found))
     }
@@ -365,20 +342,15 @@ impl Records {
         for field in values.fields(chunk.bytes.get()) {
             let name = names.of(field.wanted, field.role);
             self.add_field(&mut batch, &mut found, field, name, 0);
-            write(&mut rows, &mut batch, BATCH, full)?;
+            self.write(&mut rows, &mut batch, BATCH, full)?;
         }
-        write(&mut rows, &mut batch, 0, full)?;
+        self.write(&mut rows, &mut batch, 0, full)?;
         Ok((rows.out, found))
     }
 
-    /// Whether a column or the filter needs the WHATWG parser.
-    pub(crate) fn needs_whatwg(&self) -> bool {
-        self.filter.needs_whatwg() || self.needs(Need::Parser)
-    }
-
-    /// Whether a column needs this.
+    /// Whether a column or the filter needs this.
     pub(crate) fn needs(&self, need: Need) -> bool {
-        self.columns.iter().any(|column| column.needs == need)
+        self.columns.iter().any(|column| column.needs == need) || self.filter.needs(need)
     }
 
     /// An empty batch for the lines of a chunk. Its first origin is what lines without a page are resolved against.
@@ -391,7 +363,7 @@ impl Records {
         batch
     }
 
-    /// Counts a field, and adds it to a batch if it matches the filter.
+    /// Counts a field, and adds it to a batch.
     fn add_field<'a>(
         &self,
         batch: &mut Batch<'a>,
@@ -400,48 +372,39 @@ impl Records {
         name: &'a str,
         origin: usize,
     ) {
-        let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
-        let verdict = judgement.map(|judgement| judgement.verdict());
-        found.add(field.wanted, field.role, verdict);
-        let matches = |judgement| self.filter.matches(&judgement, None, batch.parser(origin));
-        if judgement.map_or(self.filter.is_empty(), matches) {
-            let judgement = judgement.filter(|_| self.needs(Need::Advisories));
-            let advisories = judgement.map(|judgement| judgement.advisories()).unwrap_or_default();
-            let Field { line: number, offset, bytes, .. } = field;
-            let (bytes, field) = (Some(bytes), Some(name));
-            batch.lines.push(Line {
-                bytes,
-                verdict,
-                advisories,
-                number,
-                offset,
-                field,
-                origin,
-                ..Line::default()
-            });
-        }
+        let Field { line: number, offset, bytes, wanted, role, .. } = field;
+        let line = Line::of_field(bytes, self.needs(Need::Advisories));
+        found.add(wanted, role, line.verdict);
+        batch.lines.push(Line { number, offset, field: Some(name), origin, ..line });
+    }
+
+    /// Appends the rows of a batch if it has so many lines, and takes these out.
+    #[inline]
+    fn write<E>(
+        &self,
+        rows: &mut TextRows<'_>,
+        batch: &mut Batch<'_>,
+        least: usize,
+        full: Full<'_, E>,
+    ) -> Result<(), E> {
+        if batch.lines.len() >= least { self.write_all(rows, batch, full) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn write_all<E>(
+        &self,
+        rows: &mut TextRows<'_>,
+        batch: &mut Batch<'_>,
+        full: Full<'_, E>,
+    ) -> Result<(), E> {
+        self.filter.retain(batch);
+        rows.write(batch, full)?;
+        batch.clear();
+        Ok(())
     }
 
     /// No rows yet, with room for so many bytes.
     fn text_rows(&self, capacity: usize) -> TextRows<'_> {
         TextRows::new(self.form, self.keep, &self.columns, capacity)
     }
-}
-
-/// Appends the rows of a batch if it has so many lines, and takes these out.
-#[inline]
-fn write<E>(
-    rows: &mut TextRows<'_>,
-    batch: &mut Batch<'_>,
-    least: usize,
-    full: Full<'_, E>,
-) -> Result<(), E> {
-    if batch.lines.len() >= least { write_all(rows, batch, full) } else { Ok(()) }
-}
-
-#[inline(never)]
-fn write_all<E>(rows: &mut TextRows<'_>, batch: &mut Batch<'_>, full: Full<'_, E>) -> Result<(), E> {
-    rows.write(batch, full)?;
-    batch.clear();
-    Ok(())
 }

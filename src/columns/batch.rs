@@ -12,11 +12,13 @@ use crate::columns::cells::{Made, offset_in};
 use crate::scan::judge_values;
 use memchr::memmem;
 use urlsift_engine::Scanner;
+use urlsift_engine::judge_lines::JudgedLine;
 use urlsift_engine::plain_hosts::{MAX_TEXT, PlainHosts, PlainParts};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
+use urlsift_grammar::judge::judge;
 use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::{PathAndQuery, surt_by_host};
 use urlsift_grammar::password::{secrets, secrets_of, shows_word_of};
@@ -89,6 +91,33 @@ pub struct Origin {
     pub hides_password: bool,
 }
 
+impl<'a> Line<'a> {
+    /// A line of a list. `text` has it, and begins at `start` in the input.
+    #[inline(always)]
+    pub(crate) fn of_list(text: &'a [u8], judged: JudgedLine, number: u64, start: u64) -> Self {
+        let place = judged.place();
+        let (verdict, advisories) = judged.verdict().unzip();
+        Self {
+            offset: start + place.start as u64,
+            bytes: Some(text[place].into()),
+            verdict,
+            advisories: advisories.unwrap_or_default(),
+            is_plain_url: judged.is_plain_url(),
+            number,
+            ..Self::default()
+        }
+    }
+
+    /// A field of a record, which may be empty.
+    pub(crate) fn of_field(bytes: Cow<'a, [u8]>, needs_advisories: bool) -> Self {
+        let judgement = (!bytes.is_empty()).then(|| judge(&bytes));
+        let verdict = judgement.map(|judgement| judgement.verdict());
+        let judgement = judgement.filter(|_| needs_advisories);
+        let advisories = judgement.map(|judgement| judgement.advisories()).unwrap_or_default();
+        Self { verdict, advisories, bytes: Some(bytes), ..Self::default() }
+    }
+}
+
 impl<'a> Batch<'a> {
     /// Judges values, which are in `text` as far as it is known. There is one origin for all, or one for each. Without a scanner, columns that
     /// [need judging](Column::need_judging) are wrong.
@@ -125,13 +154,6 @@ impl<'a> Batch<'a> {
         self.plain_hosts = OnceCell::new();
     }
 
-    /// The parser of the line that comes next and has this origin, and its base.
-    pub(crate) fn parser(&mut self, origin: usize) -> (&mut OnDemand, Option<&Url>) {
-        let n = self.lines.len();
-        self.parsers.resize_with(self.parsers.len().max(n + 1), RefCell::default);
-        (self.parsers[n].get_mut(), self.origins[origin].url.as_ref())
-    }
-
     /// Adds the parsers that are missing.
     pub(super) fn add_parsers(&mut self) {
         self.parsers.resize_with(self.parsers.len().max(self.lines.len()), RefCell::default);
@@ -158,13 +180,32 @@ impl<'a> Batch<'a> {
 
     /// Takes out all lines, and all origins but the first.
     pub(crate) fn clear(&mut self) {
-        self.parsers.iter_mut().for_each(|parser| parser.get_mut().forget());
-        self.lines.clear();
+        self.truncate(0);
         self.origins.truncate(1);
     }
 
+    /// Takes out the lines for which `is_kept` is false.
+    pub(crate) fn retain(&mut self, is_kept: &[bool]) {
+        let mut n_kept = 0;
+        for (n, _) in is_kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
+            self.lines.swap(n_kept, n);
+            // What a parser knows belongs to its line.
+            if n < self.parsers.len() {
+                self.parsers.swap(n_kept, n);
+            }
+            n_kept += 1;
+        }
+        self.truncate(n_kept);
+    }
+
+    /// Takes out all lines but the first `n`.
+    fn truncate(&mut self, n: usize) {
+        self.parsers.iter_mut().skip(n).for_each(|parser| parser.get_mut().forget());
+        self.lines.truncate(n);
+    }
+
     /// The lines that were judged; `None` for those without a verdict.
-    pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
         self.lines.iter().enumerate().map(|(n, whole)| {
             let (line, verdict) = (whole.bytes.as_deref()?, whole.verdict?);
             Some(Row { batch: self, n, whole, line, verdict, is_masked: false })
@@ -184,12 +225,12 @@ enum KnownParts {
 pub(super) type PartOfSuffixes = fn(&SuffixList, &[u8], Option<u64>) -> Option<usize>;
 
 /// A line that was judged.
-pub(super) struct Row<'b, 'a> {
+pub(crate) struct Row<'b, 'a> {
     batch: &'b Batch<'a>,
     n: usize,
-    pub(super) whole: &'b Line<'a>,
-    pub(super) line: &'b [u8],
-    pub(super) verdict: Verdict,
+    pub(crate) whole: &'b Line<'a>,
+    pub(crate) line: &'b [u8],
+    pub(crate) verdict: Verdict,
     /// Whether the line has masks in place of its passwords.
     is_masked: bool,
 }
@@ -199,9 +240,8 @@ impl<'b, 'a> Row<'b, 'a> {
         &self.batch.origins[self.whole.origin]
     }
 
-    /// Why the grammar of the batch refuses the line.
-    pub(super) fn defect(&self) -> Option<Defect> {
-        let grammar = self.batch.grammar;
+    /// Why a grammar refuses the line.
+    pub(crate) fn defect(&self, grammar: Grammar) -> Option<Defect> {
         if self.verdict.accepts(grammar) { None } else { Defect::of_line(grammar, self.line) }
     }
 
@@ -373,14 +413,25 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(Made::Text(mask(&self.line[range], secrets)))
     }
 
+    /// The host as hosts are compared, and the bits of its dots if they are known.
+    #[inline]
+    pub(crate) fn compared_host<'h>(&self, buffer: &'h mut Vec<u8>) -> Option<(&'h [u8], Option<u64>)>
+    where
+        'b: 'h,
+    {
+        if let Some(PlainHost { start, end, dots, .. }) = self.plain_host()
+            && self.line[end - 1] != b'.'
+        {
+            return Some((&self.line[start..end], Some(dots)));
+        }
+        Some((compared(&self.line[host(self.line)?.name], buffer)?, None))
+    }
+
     /// The labels of the host in reverse order, if it has labels.
     pub(super) fn host_reversed(&self, out: &mut Vec<u8>) -> Option<Made<'b>> {
         let mut buffer = Vec::new();
-        let range = match self.plain_host() {
-            Some(host) => host.start..host.end,
-            None => host(self.line)?.name,
-        };
-        reverse(compared(&self.line[range], &mut buffer)?, out).then_some(Made::Written)
+        let (host, _) = self.compared_host(&mut buffer)?;
+        reverse(host, out).then_some(Made::Written)
     }
 
     /// The part of the host that `part` chooses of its suffixes. `last` is the plain host of a line before, and where its part begins: lines

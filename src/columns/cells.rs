@@ -27,7 +27,7 @@ pub enum Cells<'a> {
 
 impl Cells<'_> {
     /// Whether cell `n`, which is a text, a name or a list of names, is `value` or is a list that has it. An empty list has "none" alone.
-    pub(super) fn has(&self, n: usize, value: Option<&[u8]>) -> bool {
+    pub(crate) fn has(&self, n: usize, value: Option<&[u8]>) -> bool {
         match self {
             Self::Texts(texts) => texts.get(n) == value,
             Self::Names(names) => names.get(n).map(str::as_bytes) == value,

@@ -12,21 +12,24 @@ pub(crate) mod text_rows;
 use std::ops::Range;
 
 pub(crate) use self::batch::Line;
+use self::batch::PartOfSuffixes;
+pub(crate) use self::batch::Row;
 pub use self::batch::{Batch, Origin};
-use self::batch::{PartOfSuffixes, Row};
 use self::cells::Made;
 pub use self::cells::{Cells, Names, Texts};
 use urlsift_engine::plain_hosts::PlainParts;
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
-use urlsift_grammar::host::{HostKind, compared};
+use urlsift_grammar::host::HostKind;
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
-use urlsift_grammar::judge::{Judgement, Kind};
-use urlsift_grammar::public_suffix::UsedList;
+use urlsift_grammar::judge::Kind;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::{Parts, host};
 use urlsift_grammar::whatwg::{Level, ValidationError};
+
+/// How many lines of a list are taken at a time. Their cells stay in the cache.
+pub(crate) const BATCH: usize = 256;
 
 /// A column.
 #[derive(Debug)]
@@ -112,7 +115,7 @@ columns! {
     "kind" "absolute, relative or blank" Words Bytes "" false kind;
     "scheme" "the scheme, in lower case" Text Bytes "it has no scheme" false scheme;
     "defect" "why the grammar refuses it" Defect Verdict "the grammar accepts it" false
-        |batch| Cells::Defects(batch.rows().map(|row| row?.defect().map(Box::new)).collect());
+        |batch| Cells::Defects(batch.rows().map(|row| row?.defect(batch.grammar).map(Box::new)).collect());
     "advisories" "what is noteworthy, if a grammar accepts it" Names Advisories "" false advisories;
     "text" "the line itself" Text Bytes "" true
         |batch| texts(batch, |row, _| Some(Made::Text(row.text())));
@@ -166,23 +169,15 @@ impl Column {
     /// Whether a column needs more of lines than places and bytes, so that they have to be judged.
     #[must_use]
     pub fn need_judging(columns: &[&Column]) -> bool {
-        columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes | Need::Components))
+        columns.iter().any(|column| column.needs.is_judged())
     }
+}
 
-    /// Whether the cell of a line is one of `values`, or is a list that has one. `None` is a cell that is absent. The column needs nothing but
-    /// the line, its verdict and the list.
-    pub(crate) fn has_any(
-        &self,
-        judged: &Judgement<'_>,
-        suffixes: &UsedList,
-        values: &[Option<Vec<u8>>],
-    ) -> bool {
-        let (bytes, verdict) = (Some(judged.line().into()), Some(judged.verdict()));
-        let mut batch = Batch::default();
-        batch.lines.push(Line { bytes, verdict, ..Line::default() });
-        batch.suffixes = suffixes.clone();
-        let cells = (self.cells)(&batch);
-        values.iter().any(|value| cells.has(0, value.as_deref()))
+impl Need {
+    /// Whether it is more than places and bytes, so that lines have to be judged.
+    #[must_use]
+    pub(crate) fn is_judged(self) -> bool {
+        !matches!(self, Self::Place | Self::Bytes | Self::Components)
     }
 }
 
@@ -245,8 +240,10 @@ fn host_kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
 
 fn host_problems<'a>(batch: &Batch<'a>) -> Cells<'a> {
     let problems = |row: Row<'_, '_>| {
-        let (host, mut buffer) = (&row.line[host(row.line)?.name], Vec::new());
-        let problems = HostProblems::of(compared(host, &mut buffer), &batch.suffixes);
+        row.host_range()?;
+        let mut buffer = Vec::new();
+        let host = row.compared_host(&mut buffer).map(|(host, _)| host);
+        let problems = HostProblems::of(host, &batch.suffixes);
         Some(problems.iter().map(|problem| problem as u8).collect())
     };
     let lists = batch.rows().map(|row| row.and_then(problems));

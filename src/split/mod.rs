@@ -15,6 +15,7 @@ use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
 use crate::columns::text_rows::{push, push_defect, push_number};
+use crate::columns::{self, BATCH, Batch, Need, Origin};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
@@ -30,10 +31,9 @@ use urlsift_engine::{Bulk, LineSink, Needs, Run, Scanner, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{Keep, mask, push_text};
-use urlsift_grammar::judge::Judgement;
 use urlsift_grammar::password::secrets;
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::whatwg::Url;
-use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::{ChunkBytes, Input, Sizes};
 use urlsift_records::input_signs::Signs;
@@ -77,6 +77,8 @@ pub struct Options {
     pub filter: Filter,
     /// What the filter has lines resolved against, as browsers do it.
     pub whatwg_base: Option<Url>,
+    /// The list of the filter's columns of suffixes.
+    pub suffixes: UsedList,
     /// The grammars that must all accept a line. Otherwise it is refused.
     pub by: Verdict,
     /// Where blank lines go.
@@ -99,6 +101,7 @@ impl Default for Options {
         Self {
             filter: Filter::default(),
             whatwg_base: None,
+            suffixes: UsedList::default(),
             by: Verdict::from_iter([Grammar::Rfc3986]),
             blank: Blank::Accepted,
             form: Form::Tsv,
@@ -107,6 +110,16 @@ impl Default for Options {
             reading: Reading::of(Format::Lines),
             lists_only: false,
         }
+    }
+}
+
+impl Options {
+    /// A batch for lines that the filter selects.
+    fn batch<'a>(&self) -> Batch<'a> {
+        let mut batch = Batch::default();
+        batch.suffixes = self.suffixes.clone();
+        batch.origins.push(Origin { url: self.whatwg_base.clone(), ..Origin::default() });
+        batch
     }
 }
 
@@ -384,27 +397,27 @@ impl Finder {
 
     /// Finds the refused lines and those that do not match the filter. `start` is where the lines begin in the chunk.
     fn select(&mut self, options: &Options, lines: &[u8], start: usize, scanner: &mut Scanner) {
-        let mut parser = OnDemand::default();
-        for judged in scanner.judge(lines, false) {
-            self.n_lines += 1;
-            let place = judged.place();
-            let line = &lines[place.clone()];
-            let matches = |&(verdict, advisories): &(Verdict, Advisories)| {
-                let judgement = Judgement::known(line, verdict);
-                let parser = (&mut parser, options.whatwg_base.as_ref());
-                options.filter.matches(&judgement, Some(advisories), parser)
-            };
-            let judged = judged.verdict().filter(matches);
-            let is_refused = judged.is_some_and(|(verdict, _)| !verdict.includes(self.by));
-            self.split.refused += u64::from(is_refused);
-            self.split.unmatched += u64::from(judged.is_none());
-            if is_refused || judged.is_none() {
-                self.found.push(DroppedLine {
-                    start: start + place.start,
-                    len: line.len(),
-                    is_written: is_refused,
-                });
+        let mut batch = options.batch();
+        batch.set_text(lines);
+        for judged in scanner.judge(lines, options.filter.needs(Need::Parser)).chunks(BATCH) {
+            let numbered = judged.iter().zip(self.n_lines..);
+            batch.lines.extend(numbered.clone().map(|(line, n)| columns::Line::of_list(lines, *line, n, 0)));
+            options.filter.retain(&mut batch);
+            let mut matching = batch.lines.iter().map(|line| line.number).peekable();
+            for (line, number) in numbered {
+                let matches = matching.next_if_eq(&number).is_some();
+                let verdict = line.verdict().filter(|_| matches);
+                let is_refused = verdict.is_some_and(|(verdict, _)| !verdict.includes(self.by));
+                self.split.refused += u64::from(is_refused);
+                self.split.unmatched += u64::from(!matches);
+                if is_refused || !matches {
+                    let place = line.place();
+                    let (start, len) = (start + place.start, place.len());
+                    self.found.push(DroppedLine { start, len, is_written: is_refused });
+                }
             }
+            self.n_lines += judged.len() as u64;
+            batch.clear();
         }
     }
 }

@@ -9,13 +9,12 @@ use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
 use super::{Blank, Form, Options, Splitter, push, push_defect, push_number, push_place, replace};
+use crate::columns::{Batch, Line, Need};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{Keep, mask, push_text};
-use urlsift_grammar::judge::judge;
 use urlsift_grammar::password::{Spelling, secrets, secrets_of_record};
-use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_input::Advice;
 use urlsift_records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 
@@ -67,9 +66,10 @@ impl Splitter<'_> {
         let (mut gone, mut n_kept) = (Vec::new(), 0);
         // What is kept, if passwords are to be masked.
         let mut masked = Vec::new();
+        let mut batch = self.options.batch();
         while let Some(record) = records.next() {
             let text = &whole[record.range.clone()];
-            let fate = self.judge(&record, &mut found);
+            let fate = self.judge(&record, &mut found, &mut batch);
             // The record may continue in the next chunk.
             let is_cut = is_open && record.range.end == whole.len();
             let shown = if self.options.mask_passwords {
@@ -118,6 +118,7 @@ impl Splitter<'_> {
             }
             parts.last = Some(to);
         }
+        drop(batch);
         found.take(&reader, whole);
         parts.split.records.push((input.0, found));
         let (mut kept, mut from) = (0, begin);
@@ -136,8 +137,13 @@ impl Splitter<'_> {
         parts
     }
 
-    /// Decides what becomes of a record, and notes its fields in `found`.
-    fn judge<'f, 'a>(&self, record: &Whole<'f, 'a>, found: &mut record_fields::Records) -> Fate<'f, 'a> {
+    /// Decides what becomes of a record, and notes its fields in `found`. The batch keeps its memory for the next record.
+    fn judge<'f, 'a>(
+        &self,
+        record: &Whole<'f, 'a>,
+        found: &mut record_fields::Records,
+        batch: &mut Batch<'a>,
+    ) -> Fate<'f, 'a> {
         let fields = match record.found {
             Found::Fields(fields) => fields,
             Found::Bad(bad) => {
@@ -153,18 +159,19 @@ impl Splitter<'_> {
             }
             Found::Nothing(_) => return Fate::Remark,
         };
-        let (mut is_blank, mut is_refused, mut matches) = (true, false, self.options.filter.is_empty());
-        let mut parser = OnDemand::default();
+        let (mut is_blank, mut is_refused) = (true, false);
+        let filter = &self.options.filter;
+        batch.clear();
         for field in fields {
-            let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
-            let verdict = judgement.map(|judgement| judgement.verdict());
+            let line = Line::of_field(field.bytes.clone(), filter.needs(Need::Advisories));
+            let verdict = line.verdict;
             found.add(field.wanted, field.role, verdict);
-            let parser = (&mut parser, self.options.whatwg_base.as_ref());
-            matches |=
-                judgement.is_some_and(|judgement| self.options.filter.matches(&judgement, None, parser));
+            batch.lines.push(line);
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
         }
+        filter.retain(batch);
+        let matches = filter.is_empty() || !batch.lines.is_empty();
         match fields.first() {
             _ if !matches => Fate::Unmatched,
             Some(first) if is_blank => Fate::Refused(Why::Record(Skip::Blank.name(), first.at as u64)),

@@ -165,10 +165,7 @@ fn unknown_names_are_errors_that_say_what_there_is() {
     for (condition, why) in [
         ("defect", "expected a property and its value, such as defect=path:space"),
         ("defekt=path", "no such property; did you mean defect?"),
-        (
-            "x=path",
-            "no such property; one of defect, scheme, kind, verdict, advisory, host, domain, host-in,",
-        ),
+        ("x=path", "no such property; one of defect, scheme, verdict, advisory, host, host-in, host-not-in,"),
         ("defect=pth:space", "no such component; did you mean path?"),
         ("defect=path:spaces", "no such cause; did you mean space?"),
         ("defect=x:space", "no such component; one of scheme, authority, userinfo,"),

@@ -63,7 +63,7 @@ impl HostProblems {
             (host.contains(&b'_'), HostProblem::Underscore),
             (is_numeric, HostProblem::NumericLastLabel),
             (!is_numeric && !list.knows(host), HostProblem::UnknownSuffix),
-            (SPECIAL_USE.contains(host), HostProblem::SpecialUse),
+            (SPECIAL_USE.contains(host, None), HostProblem::SpecialUse),
         ];
         tests.into_iter().filter(|(holds, _)| *holds).map(|(_, problem)| problem).collect()
     }

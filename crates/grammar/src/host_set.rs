@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::host::{HostKind, compared, is_address};
+use crate::host::{HostKind, compared, is_address, is_numeric};
 use crate::labels::{Tails, has_empty_label};
 
 /// A set of names. It contains a host if it has its name, or a name above it. An address is contained only as itself.
@@ -63,8 +63,9 @@ impl HostSet {
     /// use urlsift_grammar::host_set::HostSet;
     ///
     /// let set = HostSet::parse(b"# blocked\nexample.org\n192.0.2.1\n").unwrap();
-    /// assert!(set.contains(b"example.org") && set.contains(b"www.example.org") && set.contains(b"192.0.2.1"));
-    /// assert!(!set.contains(b"anexample.org") && !set.contains(b"org"));
+    /// let contains = |host: &[u8]| set.contains(host, None);
+    /// assert!(contains(b"example.org") && contains(b"www.example.org") && contains(b"192.0.2.1"));
+    /// assert!(!contains(b"anexample.org") && !contains(b"org"));
     /// assert_eq!(HostSet::parse(b"a.example\nhttp://b.example/").unwrap_err().line, 2);
     /// ```
     ///
@@ -135,20 +136,29 @@ impl HostSet {
         self.n_names == 0
     }
 
-    /// Returns whether the set has the name of a compared host ([`compared`]), or a name above it.
+    /// Returns whether the set has the name of a compared host ([`compared`]), or a name above it. If there are `dots`, bit `n` says whether
+    /// byte `n` of the host is a dot, and the host has less than 64 bytes.
     ///
     /// The cost is linear in the length of the host. For each number of labels that names have, one place of memory is looked at.
     #[must_use]
-    pub fn contains(&self, host: &[u8]) -> bool {
-        let is_address = is_address(host);
-        let mut tails =
-            Tails::of(host, None).zip(0..).take_while(|(tail, _)| host.len() - tail.start <= MAX_LEN);
-        tails.any(|(tail, n)| {
-            self.n_labels >> n.min(63) & 1 == 1
-                && (tail.start == 0 || !is_address)
+    pub fn contains(&self, host: &[u8], dots: Option<u64>) -> bool {
+        let mut is_address = host.first() == Some(&b'[');
+        for (tail, n) in Tails::of(host, dots).zip(0..) {
+            let names = self.n_labels >> n.min(63);
+            if names == 0 || host.len() - tail.start > MAX_LEN {
+                return false;
+            }
+            is_address |= n == 0 && is_numeric(&host[tail.start..]);
+            let is_name = tail.start == 0 || !is_address;
+            if names & 1 == 1
+                && is_name
                 && self.may_have(tail.hash)
                 && self.slot(tail.hash, &host[tail.start..]).1
-        })
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// The word and the bit of a hash in the filter.
@@ -237,7 +247,7 @@ mod tests {
             (".com", true),
         ] {
             let host = compared(host.as_bytes(), &mut buffer).unwrap();
-            assert_eq!(set.contains(host), is_contained, "{}", host.escape_ascii());
+            assert_eq!(set.contains(host, None), is_contained, "{}", host.escape_ascii());
         }
     }
 
@@ -253,8 +263,8 @@ mod tests {
         }
         assert!(
             parse("").unwrap().is_empty()
-                && !parse("").unwrap().contains(b"a")
-                && !HostSet::default().contains(b"a")
+                && !parse("").unwrap().contains(b"a", None)
+                && !HostSet::default().contains(b"a", None)
         );
     }
 
@@ -274,10 +284,12 @@ mod tests {
             let host = draw(1 + n % 6);
             let mut tails =
                 std::iter::successors(Some(&*host), |name| name.split_once('.').map(|(_, rest)| rest));
-            assert_eq!(set.contains(host.as_bytes()), tails.any(|name| names.contains(name)), "{host}");
+            assert_eq!(set.contains(host.as_bytes(), None), tails.any(|name| names.contains(name)), "{host}");
         }
         // The cost is linear, and what is longer than any name is not looked up.
-        assert!(!set.contains("a.".repeat(50_000).as_bytes()));
-        assert!(set.contains(format!("{}{}", "a.".repeat(50_000), names.iter().next().unwrap()).as_bytes()));
+        assert!(!set.contains("a.".repeat(50_000).as_bytes(), None));
+        assert!(
+            set.contains(format!("{}{}", "a.".repeat(50_000), names.iter().next().unwrap()).as_bytes(), None)
+        );
     }
 }

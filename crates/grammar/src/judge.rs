@@ -66,20 +66,6 @@ pub fn judge(line: &[u8]) -> Judgement<'_> {
 }
 
 impl<'a> Judgement<'a> {
-    /// The judgement of a line that is known to have this verdict.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn known(line: &'a [u8], verdict: Verdict) -> Self {
-        Self { line, verdict, scheme_len: scheme_len(line) }
-    }
-
-    /// The line.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn line(&self) -> &'a [u8] {
-        self.line
-    }
-
     /// The grammars that accept the line.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

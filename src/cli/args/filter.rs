@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::{io, iter};
 
-use crate::columns::{COLUMNS, Column};
+use crate::columns::{Batch, COLUMNS, Column};
 use crate::filter::{Condition, Filter, Test};
 use crate::report::whatwg::HOSTS_DIFFER;
 use clap::Args;
@@ -18,7 +18,7 @@ use urlsift_grammar::defect::Cause;
 use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::HostProblem;
 use urlsift_grammar::host_set::HostSet;
-use urlsift_grammar::judge::{Kind, judge};
+use urlsift_grammar::judge::Kind;
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Level, ValidationError};
@@ -47,7 +47,8 @@ pub(crate) struct FilterArgs {
     ///   domain=a.example   the registrable domain of the host (--psl)
     ///   port=8080          a column: userinfo, port, path, query, fragment,
     ///                      host_kind, host_problems, host_reversed, suffix,
-    ///                      private_suffix, private_domain, canonical, surt;
+    ///                      private_suffix, private_domain, canonical, surt,
+    ///                      whatwg_host, whatwg_href;
     ///                      - for lines where it is absent, as in query=-
     ///   host-in=FILE       the file has the host or a name above it:
     ///                      a name per line, # begins a comment
@@ -58,10 +59,10 @@ pub(crate) struct FilterArgs {
     ///
     /// Commas separate alternatives, such as scheme=ftp,file. But FILE is
     /// one path, and what is compared with userinfo, path, query, fragment,
-    /// host_reversed, canonical or surt is one value. If the option is
-    /// repeated, all conditions must hold. A blank line matches nothing.
-    /// --grammar chooses whose defect is compared. The JSON report has the
-    /// same names; "urlsift causes" explains them.
+    /// host_reversed, canonical, surt, whatwg_host or whatwg_href is one
+    /// value. If the option is repeated, all conditions must hold. A blank
+    /// line matches nothing. --grammar chooses whose defect is compared. The
+    /// JSON report has the same names; "urlsift causes" explains them.
     #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
           verbatim_doc_comment)]
     conditions: Vec<Condition>,
@@ -75,7 +76,7 @@ impl FilterArgs {
     pub(crate) fn filter(
         &self,
         grammar: Grammar,
-        suffixes: UsedList,
+        suffixes: &UsedList,
         more: Option<Test>,
     ) -> io::Result<Filter> {
         let conditions: Vec<_> =
@@ -92,29 +93,35 @@ impl FilterArgs {
             {
                 for name in values.iter().flatten() {
                     let host = [b"//", &name[..]].concat();
-                    if !column.has_any(&judge(&host), &suffixes, &[Some(name.clone())]) {
+                    let mut batch = Batch::of_values(None, &[Some(&host)], b"", grammar, Vec::new());
+                    batch.suffixes = suffixes.clone();
+                    if !batch.cells(&[column])[0].has(0, Some(name)) {
                         let (key, text) = (column.name, String::from_utf8_lossy(name));
                         let why =
                             "the list of public suffixes has no such name; --where host=... compares hosts";
                         return Err(io::Error::other(format!("--where {key}={text}: {why}")));
                     }
                 }
-            } else if let Test::Domain(name) = test {
-                let text = String::from_utf8_lossy(name);
-                let why = match suffixes.find(name).map(|found| found.domain()) {
-                    Some(Some(domain)) if domain == name => continue,
-                    Some(Some(domain)) => {
-                        format!("the domain of this host is {}", String::from_utf8_lossy(domain))
-                    }
-                    Some(None) => "this is a public suffix, and has no domain".to_owned(),
-                    None => "this is an address or no name, and has no domain".to_owned(),
-                };
-                return Err(io::Error::other(format!(
-                    "--where domain={text}: {why}; --where host=... compares hosts"
-                )));
+            } else if let Test::Cell(column, values) = test
+                && column.name == "domain"
+            {
+                for name in values.iter().flatten() {
+                    let text = String::from_utf8_lossy(name);
+                    let why = match suffixes.find(name).map(|found| found.domain()) {
+                        Some(Some(domain)) if domain == name => continue,
+                        Some(Some(domain)) => {
+                            format!("the domain of this host is {}", String::from_utf8_lossy(domain))
+                        }
+                        Some(None) => "this is a public suffix, and has no domain".to_owned(),
+                        None => "this is an address or no name, and has no domain".to_owned(),
+                    };
+                    return Err(io::Error::other(format!(
+                        "--where domain={text}: {why}; --where host=... compares hosts"
+                    )));
+                }
             }
         }
-        Ok(Filter::new(grammar, suffixes, conditions))
+        Ok(Filter::new(grammar, conditions))
     }
 }
 
@@ -155,56 +162,58 @@ impl FromStr for Condition {
         let (key, values) = text
             .split_once('=')
             .ok_or("expected a property and its value, such as defect=path:space or scheme=ftp")?;
-        if let Some(column) = cell_column(key) {
-            let values = if WHOLE.contains(&key) { vec![values] } else { values.split(',').collect() };
-            let values =
-                values.into_iter().map(|one| cell(column, one).map_err(|error| with_hint(error, one)));
-            return Ok(Self(vec![Test::Cell(column, values.collect::<Result<_, _>>()?)]));
+        if let "host-in" | "host-not-in" = key {
+            let set = Arc::new(host_set(values)?);
+            return Ok(Self(vec![Test::HostIn(set, key == "host-in")]));
         }
-        let test: &dyn Fn(&str) -> Result<Test, String> = match key {
-            "defect" => &defect,
-            "scheme" => &scheme,
-            "kind" => &|name| {
-                let kinds = [Kind::Absolute, Kind::Relative];
-                one_of("kind", name, &kinds, Kind::name).map(Test::Kind)
-            },
-            "verdict" => &verdict,
-            "whatwg" => &|name| {
-                let (_, level) = one_of("level", name, &levels(), |(name, _)| name)?;
-                Ok(level.map_or(Test::HostsDiffer, Test::Whatwg))
-            },
-            "whatwg_error" => &|name| {
-                one_of("error", name, ValidationError::ALL, ValidationError::name).map(Test::WhatwgError)
-            },
-            "host" => &|name| name_of(name).map(Test::Host),
-            "domain" => &|name| name_of(name).map(Test::Domain),
-            "host-in" | "host-not-in" => {
-                let set = Arc::new(host_set(values)?);
-                return Ok(Self(vec![Test::HostIn(set, key == "host-in")]));
+        let values = if WHOLE.contains(&key) { vec![values] } else { values.split(',').collect() };
+        let mut tests: Vec<Test> = Vec::new();
+        for value in values {
+            let test = test(key, value).map_err(|error| with_hint(error, value))?;
+            match (tests.last_mut(), test) {
+                // What is compared is made once for all values.
+                (Some(Test::Cell(_, all)), Test::Cell(_, more)) => all.extend(more),
+                (Some(Test::Host(all)), Test::Host(more)) => all.extend(more),
+                (_, test) => tests.push(test),
             }
-            "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
-            _ => {
-                let grammar = key.parse::<Grammar>().map_err(|_| {
-                    let keys = [
-                        "defect", "scheme", "kind", "verdict", "advisory", "host", "domain", "host-in",
-                        "host-not-in", "whatwg", "whatwg_error",
-                    ];
-                    let grammars = Grammar::ALL.map(Grammar::name);
-                    unknown("property", key, &[&keys[..], &WHOLE, &NAMES, &grammars].concat())
-                })?;
-                &move |name| {
-                    let answer = |accepted: bool| if accepted { "accepted" } else { "refused" };
-                    let accepted = one_of("answer of a grammar", name, &[true, false], answer)?;
-                    Ok(Test::Accepted(grammar, accepted))
-                }
-            }
-        };
-        values
-            .split(',')
-            .map(|value| test(value).map_err(|error| with_hint(error, value)))
-            .collect::<Result<_, _>>()
-            .map(Self)
+        }
+        Ok(Self(tests))
     }
+}
+
+/// Parses a property and one value of it.
+fn test(key: &str, value: &str) -> Result<Test, String> {
+    let column = |name| COLUMNS.iter().find(|column| column.name == name).expect("there is this column");
+    Ok(match key {
+        "defect" => defect(value)?,
+        "scheme" => scheme(value)?,
+        "verdict" => verdict(value)?,
+        "host" => Test::Host(vec![name_of(value)?]),
+        "advisory" => Test::Advisory(one_of("advisory", value, Advisory::ALL, Advisory::name)?),
+        "whatwg" => match one_of("level", value, &levels(), |(name, _)| name)? {
+            (name, Some(_)) => Test::Cell(column(key), vec![Some(name.into())]),
+            (_, None) => Test::HasCell(column("hosts_differ")),
+        },
+        "whatwg_error" => {
+            let error = one_of("error", value, ValidationError::ALL, ValidationError::name)?;
+            Test::Cell(column("whatwg_errors"), vec![Some(error.name().into())])
+        }
+        _ if WHOLE.contains(&key) || NAMES.contains(&key) => {
+            Test::Cell(column(key), vec![cell(column(key), value)?])
+        }
+        _ => {
+            let grammar = key.parse::<Grammar>().map_err(|_| {
+                let keys = [
+                    "defect", "scheme", "verdict", "advisory", "host", "host-in", "host-not-in", "whatwg",
+                    "whatwg_error",
+                ];
+                let grammars = Grammar::ALL.map(Grammar::name);
+                unknown("property", key, &[&keys[..], &WHOLE, &NAMES, &grammars].concat())
+            })?;
+            let answer = |accepted: bool| if accepted { "accepted" } else { "refused" };
+            Test::Accepted(grammar, one_of("answer of a grammar", value, &[true, false], answer)?)
+        }
+    })
 }
 
 /// Adds a hint to the error if the value looks like another condition.
@@ -235,20 +244,22 @@ fn defect(text: &str) -> Result<Test, String> {
 }
 
 /// The columns whose cells are compared with one value, which may have commas.
-const WHOLE: [&str; 7] = ["userinfo", "path", "query", "fragment", "host_reversed", "canonical", "surt"];
+const WHOLE: [&str; 9] = [
+    "userinfo", "path", "query", "fragment", "host_reversed", "canonical", "surt", "whatwg_host",
+    "whatwg_href",
+];
 /// The columns whose cells are compared with values that commas separate.
-const NAMES: [&str; 6] = ["port", "host_kind", "host_problems", "suffix", "private_suffix", "private_domain"];
-
-/// The column of a name, if its cells are compared.
-fn cell_column(name: &str) -> Option<&'static Column> {
-    let is_compared = WHOLE.contains(&name) || NAMES.contains(&name);
-    COLUMNS.iter().find(|column| is_compared && column.name == name)
-}
+const NAMES: [&str; 8] =
+    ["kind", "domain", "port", "host_kind", "host_problems", "suffix", "private_suffix", "private_domain"];
 
 /// Parses a value of a column. "-" stands for an absent cell, and `\x2d` for "-".
 fn cell(column: &'static Column, value: &str) -> Result<Option<Vec<u8>>, String> {
     Ok(match (column.name, value) {
         (_, "-") if column.absent.is_some() => None,
+        ("kind", _) => {
+            let kinds = [Kind::Absolute, Kind::Relative];
+            Some(one_of("kind", value, &kinds, Kind::name)?.name().into())
+        }
         ("host_kind", _) => Some(one_of("kind", value, HostKind::ALL, HostKind::name)?.name().into()),
         ("host_problems", "none") => Some(value.into()),
         ("host_problems", _) => {
@@ -257,7 +268,7 @@ fn cell(column: &'static Column, value: &str) -> Result<Option<Vec<u8>>, String>
         ("port", _) if value.bytes().any(|byte| !byte.is_ascii_digit()) => {
             return Err("a port has digits alone".to_owned());
         }
-        ("suffix" | "private_suffix" | "private_domain", _) => Some(name_of(value)?),
+        ("domain" | "suffix" | "private_suffix" | "private_domain", _) => Some(name_of(value)?),
         (_, r"\x2d") => Some(b"-".to_vec()),
         _ => Some(value.into()),
     })

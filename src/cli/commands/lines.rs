@@ -149,7 +149,7 @@ fn help() -> String {
 
 /// Sets the bases that the columns and the filter use.
 fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
-    let (is_resolved, needs_whatwg) = (records.needs(Need::Base), records.needs_whatwg());
+    let (is_resolved, needs_whatwg) = (records.needs(Need::Base), records.needs(Need::Parser));
     let Some(url) = base else { return Ok(()) };
     check_base_len(url.as_encoded_bytes())?;
     if !is_resolved && !needs_whatwg {
@@ -214,7 +214,7 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     records.grammar = args.grammar.grammar;
     records.suffixes = args.suffixes.list();
     let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
-    records.filter = args.filter.filter(args.grammar.grammar, records.suffixes.clone(), only)?;
+    records.filter = args.filter.filter(args.grammar.grammar, &records.suffixes, only)?;
     records.mask_passwords = args.mask_passwords;
     set_bases(&mut records, args.base.as_deref())?;
     let mut written = Written::default();

@@ -20,6 +20,7 @@ use crate::cli::{
     End, InputArgs, SuffixArgs, advice, complain, complain_of, grammar, is_void, kernel, output_path, warn,
     warn_of_signs, whatwg_base,
 };
+use crate::columns::Need;
 
 const FORMS: &str = "\
 Accepted lines are written as they are, with their own line ends, in the order
@@ -139,13 +140,14 @@ enum RefusedAs {
 
 impl SplitArgs {
     fn options(&self) -> io::Result<Options> {
-        let filter = self.filter.filter(self.grammar, self.suffixes.list(), None)?;
+        let suffixes = self.suffixes.list();
+        let filter = self.filter.filter(self.grammar, &suffixes, None)?;
         if filter.has_defect() && !self.by.is_empty() {
             return Err(io::Error::other(
                 "--where defect=... is about one grammar: choose it with --grammar, not --by",
             ));
         }
-        if self.base.is_some() && !filter.needs_whatwg() {
+        if self.base.is_some() && !filter.needs(Need::Parser) {
             return Err(io::Error::other(
                 "--base is for --where whatwg=... and whatwg_error=...: add one of them",
             ));
@@ -184,6 +186,7 @@ impl SplitArgs {
         Ok(Options {
             filter,
             whatwg_base,
+            suffixes,
             by,
             blank,
             form,
