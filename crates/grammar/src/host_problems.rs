@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::host::{HostKind, is_address};
+use crate::host::{HostKind, is_numeric};
 use crate::host_set::HostSet;
 use crate::named;
 use crate::named_enum::write_list;
@@ -50,16 +50,25 @@ impl HostProblems {
     #[must_use]
     pub fn of(host: Option<&[u8]>, list: &SuffixList) -> Self {
         let Some(host) = host else { return [HostProblem::NotAName].into_iter().collect() };
-        if host.is_empty() || host[0] == b'[' || HostKind::of(host) == HostKind::Ipv4 {
-            return Self::default();
+        let is_ipv4 = |host| HostKind::of(host) == HostKind::Ipv4;
+        match host {
+            [] | [b'[', ..] => return Self::default(),
+            [b'0'..=b'9', ..] if is_ipv4(host) => return Self::default(),
+            _ => {}
         }
-        let has_label = |holds: fn(&[u8]) -> bool| host.split(|byte| *byte == b'.').any(holds);
-        let is_numeric = is_address(host);
+        let (mut is_empty, mut is_long, mut has_hyphen, mut last) = (false, false, false, &host[..0]);
+        for label in host.split(|byte| *byte == b'.') {
+            is_empty |= label.is_empty();
+            is_long |= label.len() > 63;
+            has_hyphen |= label.first() == Some(&b'-') || label.last() == Some(&b'-');
+            last = label;
+        }
+        let is_numeric = is_numeric(last);
         let tests = [
-            (has_label(<[u8]>::is_empty), HostProblem::EmptyLabel),
-            (has_label(|label| label.len() > 63), HostProblem::LongLabel),
+            (is_empty, HostProblem::EmptyLabel),
+            (is_long, HostProblem::LongLabel),
             (host.len() > 253, HostProblem::LongName),
-            (has_label(|label| label.starts_with(b"-") || label.ends_with(b"-")), HostProblem::HyphenAtEnd),
+            (has_hyphen, HostProblem::HyphenAtEnd),
             (host.contains(&b'_'), HostProblem::Underscore),
             (is_numeric, HostProblem::NumericLastLabel),
             (!is_numeric && !list.knows(host), HostProblem::UnknownSuffix),
