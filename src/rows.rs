@@ -244,7 +244,7 @@ impl Records {
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
         let body = skip_byte_order_mark(chunk.bytes.get(), chunk.bytes.offset);
-        if Column::need_judging(&self.columns) || self.filter.needs_judging() {
+        if self.columns.iter().any(|column| column.needs.is_judged()) || self.filter.needs_judging() {
             let judged = scanner.judge(body, self.needs(Need::Parser)).iter().copied();
             return self.format_judged(chunk, first, body, judged, full);
         }

@@ -9,6 +9,7 @@ use urlsift::internal::scan;
 use urlsift::internal::scan::{Options, Scanner, judge_values};
 use urlsift::partial_report::{Partial, Settings};
 use urlsift::report::Report;
+use urlsift::whatwg::{Level, parse};
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 type Row = Option<Vec<u8>>;
@@ -51,12 +52,15 @@ fn each_value_has_its_own_verdict() {
     let long = [&b"http://h/"[..], &vec![b'a'; 3 << 20]].concat();
     rows.splice(50..50, [Some(long.clone()), Some([&long[..], b"\n"].concat())]);
     rows.push(Some(long));
-    for rows in [&rows[..], &rows[..1], &[]] {
+    for (rows, whatwg) in [(&rows[..], false), (&rows, true), (&rows[..1], true), (&[], false)] {
         let values: Vec<_> = rows.iter().map(Option::as_deref).collect();
-        let mut found = Vec::new();
-        judge_values(&mut Scanner::default(), &values, |n, verdict, advisories| {
+        let (mut found, mut n_plain) = (Vec::new(), 0);
+        judge_values(&mut Scanner::default(), &values, whatwg, |n, verdict, advisories, is_plain_url| {
             found.push((n, verdict, advisories));
+            n_plain += usize::from(is_plain_url);
+            assert!(!is_plain_url || parse(values[n].unwrap(), None).level() == Level::Valid);
         });
+        assert!((n_plain > 10_000) == (whatwg && rows.len() > 1), "{n_plain}");
         let judged = values.iter().enumerate().filter_map(|(n, value)| Some((n, judge((*value)?))));
         let expected: Vec<_> = judged.map(|(n, one)| (n, one.verdict(), one.advisories())).collect();
         assert!(found == expected);

@@ -28,7 +28,7 @@ pub struct Piece {
 impl Piece {
     /// The columns of no rows, with room for `rows`.
     pub fn new(columns: &[&Column], rows: usize) -> Self {
-        let mut cells = Batch::of_values(None, &[], b"", Grammar::Rfc3986, Vec::new()).cells(columns);
+        let mut cells = Batch::default().cells(columns);
         for cells in &mut cells {
             cells.reserve(rows);
         }
@@ -59,8 +59,8 @@ impl Piece {
             Bases::Same(origin) => vec![Origin::clone(origin)],
             Bases::Each(batches) => (0..rows.len()).map(|n| of_row(batches, n)).collect(),
         };
-        let scanner = Column::need_judging(columns).then_some(scanner);
-        let mut batch = Batch::of_values(scanner, &values, rows.around(0..rows.len()), grammar, origins);
+        let around = rows.around(0..rows.len());
+        let mut batch = Batch::of_values(columns, scanner, &values, around, grammar, origins);
         self.append_cells(batch.cells(columns));
     }
 

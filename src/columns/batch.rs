@@ -6,9 +6,8 @@ use std::io::Write;
 use std::mem;
 use std::ops::Range;
 
-#[cfg(doc)]
-use crate::columns::Column;
 use crate::columns::cells::{Made, offset_in};
+use crate::columns::{Column, Need};
 use crate::scan::judge_values;
 use memchr::memmem;
 use urlsift_engine::Scanner;
@@ -119,11 +118,12 @@ impl<'a> Line<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Judges values, which are in `text` as far as it is known. There is one origin for all, or one for each. Without a scanner, columns that
-    /// [need judging](Column::need_judging) are wrong.
+    /// Values for cells of `columns`, judged if these need it. They are in `text` as far as it is known. There is one origin for all, or one for
+    /// each.
     #[must_use]
     pub fn of_values(
-        scanner: Option<&mut Scanner>,
+        columns: &[&Column],
+        scanner: &mut Scanner,
         values: &[Option<&'a [u8]>],
         text: &'a [u8],
         grammar: Grammar,
@@ -134,13 +134,17 @@ impl<'a> Batch<'a> {
         if origins.len() > 1 {
             lines.iter_mut().zip(0..).for_each(|(line, n)| line.origin = n);
         }
-        match scanner {
-            Some(scanner) => judge_values(scanner, values, |n, verdict, advisories| {
-                (lines[n].verdict, lines[n].advisories) = (Some(verdict), advisories);
-            }),
-            None => lines
-                .iter_mut()
-                .for_each(|line| line.verdict = line.bytes.as_ref().map(|_| Verdict::default())),
+        if columns.iter().any(|column| column.needs.is_judged()) {
+            let whatwg = columns.iter().any(|column| column.needs == Need::Parser);
+            judge_values(scanner, values, whatwg, |n, verdict, advisories, is_plain_url| {
+                let line = &mut lines[n];
+                (line.verdict, line.advisories, line.is_plain_url) =
+                    (Some(verdict), advisories, is_plain_url);
+            });
+        } else {
+            let verdict =
+                |line: &mut Line<'_>| line.verdict = line.bytes.as_ref().map(|_| Verdict::default());
+            lines.iter_mut().for_each(verdict);
         }
         let mut batch = Self { lines, origins, grammar, ..Self::default() };
         batch.set_text(text);

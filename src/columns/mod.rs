@@ -165,12 +165,6 @@ columns! {
 impl Column {
     /// The columns of rows if none are chosen.
     pub const DEFAULT: [&'static str; 4] = ["line", "verdict", "defect", "text"];
-
-    /// Whether a column needs more of lines than places and bytes, so that they have to be judged.
-    #[must_use]
-    pub fn need_judging(columns: &[&Column]) -> bool {
-        columns.iter().any(|column| column.needs.is_judged())
-    }
 }
 
 impl Need {
@@ -240,9 +234,11 @@ fn host_kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
 
 fn host_problems<'a>(batch: &Batch<'a>) -> Cells<'a> {
     let problems = |row: Row<'_, '_>| {
-        row.host_range()?;
         let mut buffer = Vec::new();
         let host = row.compared_host(&mut buffer).map(|(host, _)| host);
+        if host.is_none() {
+            row.host_range()?;
+        }
         let problems = HostProblems::of(host, &batch.suffixes);
         Some(problems.iter().map(|problem| problem as u8).collect())
     };

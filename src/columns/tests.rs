@@ -382,7 +382,8 @@ fn no_part_of_a_password_is_in_a_masked_cell() {
             );
             let origins = vec![Origin { base, url, hides_password: false }];
             let mut batch = Batch::of_values(
-                Some(&mut Scanner::default()),
+                &columns(),
+                &mut Scanner::default(),
                 &[Some(line.as_bytes())],
                 line.as_bytes(),
                 GRAMMAR,
@@ -418,15 +419,15 @@ fn have_the_cells_of_lines(values: &[Option<&[u8]>], around: &[u8]) {
     let columns: Vec<_> = COLUMNS.iter().filter(|column| column.needs != Need::Place).collect();
     let origin = origins().pop().unwrap();
     let mut scanner = Scanner::default();
-    let mut joined = Batch::of_values(Some(&mut scanner), &[], b"", GRAMMAR, Vec::new()).cells(&columns);
+    let mut joined = Batch::of_values(&columns, &mut scanner, &[], b"", GRAMMAR, Vec::new()).cells(&columns);
     for part in values.chunks(100) {
-        let cells =
-            Batch::of_values(Some(&mut scanner), part, around, GRAMMAR, vec![origin.clone()]).cells(&columns);
+        let cells = Batch::of_values(&columns, &mut scanner, part, around, GRAMMAR, vec![origin.clone()])
+            .cells(&columns);
         joined.iter_mut().zip(cells).for_each(|(joined, cells)| joined.append(cells));
     }
-    let unjudged: Vec<_> =
-        columns.iter().copied().filter(|column| !Column::need_judging(&[column])).collect();
-    let mut cells = Batch::of_values(None, values, around, GRAMMAR, vec![origin.clone()]).cells(&unjudged);
+    let unjudged: Vec<_> = columns.iter().copied().filter(|column| !column.needs.is_judged()).collect();
+    let mut cells = Batch::of_values(&unjudged, &mut scanner, values, around, GRAMMAR, vec![origin.clone()])
+        .cells(&unjudged);
     assert!(unjudged.len() > 15);
     for (column, cells) in columns
         .iter()

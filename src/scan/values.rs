@@ -104,7 +104,8 @@ impl Lines {
     }
 }
 
-/// Judges values under all five grammars, and calls `each` with the index, the verdict and the advisories of each value, in order.
+/// Judges values under all five grammars, and calls `each` with the index, the verdict and the advisories of each value, in order. If
+/// `whatwg` is true, its last argument says whether the value is known to be a [plain URL](urlsift_grammar::whatwg::plain::PlainUrl).
 /// Skips nulls. The time is linear in the number of bytes, and the values are copied once.
 ///
 /// ```
@@ -113,30 +114,31 @@ impl Lines {
 ///
 /// let values = [Some(&b"http://example.org/"[..]), None, Some(b"http://example.org/\n")];
 /// let mut accepted = Vec::new();
-/// judge_values(&mut Scanner::default(), &values, |n, verdict, _| accepted.push((n, verdict.accepts(Grammar::Rfc3986))));
+/// judge_values(&mut Scanner::default(), &values, false, |n, verdict, _, _| accepted.push((n, verdict.accepts(Grammar::Rfc3986))));
 /// assert_eq!(accepted, [(0, true), (2, false)]);
 /// ```
 pub fn judge_values(
     scanner: &mut Scanner,
     values: &[Option<&[u8]>],
-    mut each: impl FnMut(usize, Verdict, Advisories),
+    whatwg: bool,
+    mut each: impl FnMut(usize, Verdict, Advisories, bool),
 ) {
     let mut first = 0;
+    let alone = |value| {
+        let judgement = judge(value);
+        (judgement.verdict(), judgement.advisories())
+    };
     for run in runs(values) {
         if let Some(value) = long(run) {
-            let judgement = judge(value);
-            each(first, judgement.verdict(), judgement.advisories());
+            let (verdict, advisories) = alone(value);
+            each(first, verdict, advisories, false);
         } else {
             let lines = Lines::of(run);
-            let judged = scanner.judge(&lines.text, false).iter().map(|line| line.verdict());
-            for ((n, value), judged) in (first..).zip(run).zip(judged) {
-                match (value, judged) {
-                    (None, _) => {}
-                    (_, Some((verdict, advisories))) => each(n, verdict, advisories),
-                    (Some(value), None) => {
-                        let judgement = judge(value);
-                        each(n, judgement.verdict(), judgement.advisories());
-                    }
+            let judged = scanner.judge(&lines.text, whatwg);
+            for ((n, value), line) in (first..).zip(run).zip(judged) {
+                if let Some(value) = value {
+                    let (verdict, advisories) = line.verdict().unwrap_or_else(|| alone(value));
+                    each(n, verdict, advisories, line.is_plain_url());
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::{io, iter};
 
-use crate::columns::{Batch, COLUMNS, Column};
+use crate::columns::{Batch, COLUMNS, Column, Line};
 use crate::filter::{Condition, Filter, Test};
 use crate::report::whatwg::HOSTS_DIFFER;
 use clap::Args;
@@ -93,7 +93,8 @@ impl FilterArgs {
             {
                 for name in values.iter().flatten() {
                     let host = [b"//", &name[..]].concat();
-                    let mut batch = Batch::of_values(None, &[Some(&host)], b"", grammar, Vec::new());
+                    let mut batch = Batch::default();
+                    batch.lines.push(Line::of_field(host.into(), false));
                     batch.suffixes = suffixes.clone();
                     if !batch.cells(&[column])[0].has(0, Some(name)) {
                         let (key, text) = (column.name, String::from_utf8_lossy(name));

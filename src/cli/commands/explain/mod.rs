@@ -129,8 +129,14 @@ const SHOWN: [&str; 9] = [
 fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let columns: Vec<_> = COLUMNS.iter().filter(|column| SHOWN.contains(&column.name)).collect();
     let mut scanner = Scanner::new(KernelId::best());
-    let mut batch =
-        Batch::of_values(Some(&mut scanner), &[Some(line)], line, Grammar::Rfc3986, vec![Origin::default()]);
+    let mut batch = Batch::of_values(
+        &columns,
+        &mut scanner,
+        &[Some(line)],
+        line,
+        Grammar::Rfc3986,
+        vec![Origin::default()],
+    );
     batch.suffixes = suffixes;
     let mut rows = TextRows::new(Form::Tsv, keep, &columns, 0);
     let _ = rows.write::<()>(&mut batch, &mut |_| Ok(()));
