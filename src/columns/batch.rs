@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use crate::columns::cells::{Made, offset_in};
 use crate::columns::{Column, Need};
-use crate::scan::judge_values;
 use memchr::memmem;
 use urlsift_engine::Scanner;
 use urlsift_engine::judge_lines::JudgedLine;
 use urlsift_engine::plain_hosts::{MAX_TEXT, PlainHosts, PlainParts};
+use urlsift_engine::values::judge_values;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};

@@ -27,14 +27,13 @@ use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_engine::place::Extent;
 pub use urlsift_engine::place::Place;
 use urlsift_engine::simd::KernelId;
+pub use urlsift_engine::values::judge_values;
 use urlsift_engine::{Bulk, LineSink, Needs, PathCounts, Run, Stripe};
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::{Grammar, Verdict};
-
-pub use values::judge_values;
 
 /// The options that change a count.
 #[derive(Clone, Debug, PartialEq, Eq)]

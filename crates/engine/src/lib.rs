@@ -45,6 +45,7 @@ mod table_scan;
 mod bitstreams;
 pub mod lanes;
 pub mod judge_lines;
+pub mod values;
 
 use std::cell::Cell;
 use std::ops::Range;
