@@ -118,8 +118,8 @@
 //! | [`grammar`] | one line: components, schemes, resolution of references, hosts, keys |
 //! | [`inputs`] | files, directories, pipes, and how they are read |
 //! | [`records`] | formats, and the fields that are URLs |
-//! | [`tally`] | the counts |
 //! | [`columns`] | what single lines and values have in each column |
+//! | [`tally`] | the counts |
 //! | [`report`], [`partial_report`] | the documents that are made of the counts |
 
 #![deny(unsafe_code)]
@@ -145,13 +145,13 @@ pub mod whatwg {
     pub use urlsift_grammar::whatwg::{HostsCause, Network, TwoHosts};
 }
 #[cfg(feature = "scan")]
+pub mod columns;
+#[cfg(feature = "scan")]
 pub mod tally;
 #[cfg(feature = "scan")]
 mod scan;
 #[cfg(feature = "scan")]
 mod run;
-#[cfg(feature = "scan")]
-pub mod columns;
 #[cfg(feature = "scan")]
 mod filter;
 #[cfg(feature = "scan")]

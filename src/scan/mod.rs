@@ -250,6 +250,9 @@ impl LineSink for Observer<'_> {
         if self.wanted.any() {
             let mut refused = self.take_refused();
             self.tally.census.look_at(&self.wanted, run, &mut refused);
+            if self.wanted.keys() {
+                SCANNERS.with(|scanner| self.tally.census.count_keys(&self.wanted, run.bytes, scanner));
+            }
             // What is left are the offsets of later lines.
             self.refused = refused;
         }

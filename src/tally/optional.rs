@@ -10,27 +10,25 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::columns::{self, BATCH, Batch, COLUMNS, Cells, Origin};
 use crate::tally::MAX_PARSED_LEN;
 use crate::tally::distinct::{Distinct, hash};
 use crate::tally::heavy_hitters::{Counts, HeavyHitters, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
-use urlsift_engine::Run;
+use urlsift_engine::judge_lines::JudgedLine;
 use urlsift_engine::lines::places;
 use urlsift_engine::place::Place;
 use urlsift_engine::plain_hosts::PlainHostsInTurn;
+use urlsift_engine::{Run, Scanner};
 use urlsift_grammar::escape::MASK;
 use urlsift_grammar::host::compared;
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
-use urlsift_grammar::judge::judge;
-use urlsift_grammar::keys::canonical::canonical;
-use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::secrets_of;
 use urlsift_grammar::plain_host::PlainHost;
 use urlsift_grammar::public_suffix::{SuffixStarts, UsedList};
 use urlsift_grammar::uri_parts::{Host, beginning, host};
-use urlsift_grammar::whatwg::plain::PlainUrl;
-use urlsift_grammar::whatwg::{Url, parse};
-use urlsift_grammar::{Grammar, at_once, named};
+use urlsift_grammar::whatwg::Url;
+use urlsift_grammar::{at_once, named};
 
 named! {
     /// Names whose most frequent ones can be listed. All but schemes are those of lines that some grammar accepts.
@@ -134,6 +132,13 @@ impl WantedCounts {
         KEYS.iter().any(|&of| self.has(of))
     }
 
+    /// A batch for lines whose keys are counted.
+    fn batch<'a>(&self) -> Batch<'a> {
+        let mut batch = Batch::default();
+        batch.origins.push(Origin { url: self.base.clone(), ..Origin::default() });
+        batch
+    }
+
     /// Whether inputs must be [ended](OptionalCounts::end).
     pub(crate) fn ends(&self) -> bool {
         self.names.contains(&true)
@@ -151,7 +156,7 @@ impl WantedCounts {
 /// The names that are not known beforehand.
 const NAMES: [TopOf; 4] = [TopOf::Hosts, TopOf::Tlds, TopOf::Domains, TopOf::Suffixes];
 
-/// The keys that need a whole line.
+/// The keys, which are columns of the same names.
 const KEYS: [DistinctOf; 3] = [DistinctOf::Canonical, DistinctOf::Surt, DistinctOf::WhatwgHref];
 
 /// Represents all port numbers above 65535.
@@ -248,7 +253,9 @@ impl OptionalCounts {
             self.count_distinct(DistinctOf::Lines, line.hash);
         }
         if wanted.keys() {
-            self.count_keys(wanted, line.whole);
+            let mut batch = wanted.batch();
+            batch.lines.push(columns::Line::of_field(line.whole.into(), false));
+            self.count_keys_of(wanted, &mut batch);
         }
         if line.is_accepted && wanted.authorities() {
             let mut chunk = self.open(place);
@@ -261,39 +268,42 @@ impl OptionalCounts {
         self.distinct[of as usize].count(hash);
     }
 
-    /// Counts the keys of a line, unless it is too long.
-    #[inline(never)]
-    fn count_keys(&mut self, wanted: &WantedCounts, line: &[u8]) {
-        if line.len() > MAX_PARSED_LEN {
-            return;
+    /// Counts the keys of lines.
+    pub(crate) fn count_keys(&mut self, wanted: &WantedCounts, lines: &[u8], scanner: &mut Scanner) {
+        let unjudged: Vec<_>;
+        let all = if wanted.has(DistinctOf::Canonical) || wanted.has(DistinctOf::WhatwgHref) {
+            scanner.judge(lines, wanted.has(DistinctOf::WhatwgHref))
+        } else {
+            unjudged = places(lines).map(JudgedLine::unjudged).collect();
+            &unjudged
+        };
+        let mut batch = wanted.batch();
+        batch.set_text(lines);
+        for some in all.chunks(BATCH) {
+            batch.lines.extend(some.iter().map(|line| columns::Line::of_list(lines, *line, 0, 0)));
+            self.count_keys_of(wanted, &mut batch);
+            batch.clear();
         }
-        let mut key = Vec::new();
-        if wanted.has(DistinctOf::Canonical)
-            && let Some(key) = canonical(line, &mut key)
-        {
-            self.count_distinct(DistinctOf::Canonical, hash(key));
-        }
-        key.clear();
-        if wanted.has(DistinctOf::Surt) && surt(line, &mut key) {
-            self.count_distinct(DistinctOf::Surt, hash(&key));
-        }
-        if wanted.has(DistinctOf::WhatwgHref) {
-            let is_accepted = judge(line).verdict().accepts(Grammar::Rfc3986);
-            let key = match PlainUrl::of(line, is_accepted).and_then(|url| url.kept(line)) {
-                Some(kept) => Some(hash(&kept.text(line))),
-                None => parse(line, wanted.base.as_ref()).url().map(|url| hash(url.to_string().as_bytes())),
-            };
-            if let Some(key) = key {
-                self.count_distinct(DistinctOf::WhatwgHref, key);
+    }
+
+    /// Counts the keys of the lines of a batch that are not too long.
+    fn count_keys_of(&mut self, wanted: &WantedCounts, batch: &mut Batch<'_>) {
+        batch.lines.retain(|line| line.bytes.as_ref().is_some_and(|line| line.len() <= MAX_PARSED_LEN));
+        for of in KEYS.into_iter().filter(|&of| wanted.has(of)) {
+            let column = COLUMNS.iter().find(|column| column.name == of.name()).expect("a key is a column");
+            for cells in batch.cells(&[column]) {
+                let Cells::Texts(texts) = cells else { unreachable!("a key is a text") };
+                let keys = (0..texts.len()).filter_map(|n| texts.get(n));
+                keys.for_each(|key| self.count_distinct(of, hash(key)));
             }
         }
     }
 
-    /// Takes the second look at the lines of a run.
+    /// Takes the second look at the lines of a run. Keys have a look of their own.
     ///
     /// `refused` has the offsets of lines that no grammar accepts, in descending order. Those within the run are removed.
     pub(crate) fn look_at(&mut self, wanted: &WantedCounts, run: &Run<'_>, refused: &mut Vec<u64>) {
-        if wanted.lengths || wanted.has(DistinctOf::Lines) || wanted.keys() {
+        if wanted.lengths || wanted.has(DistinctOf::Lines) {
             self.count_lines(wanted, run);
         }
         if wanted.authorities() {
@@ -314,9 +324,6 @@ impl OptionalCounts {
             }
             if wanted.has(DistinctOf::Lines) {
                 self.count_distinct(DistinctOf::Lines, hash(line));
-            }
-            if wanted.keys() {
-                self.count_keys(wanted, line);
             }
         }
         if let Some(longest) = longest {
