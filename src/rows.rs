@@ -228,9 +228,13 @@ impl Records {
                 let text = scanners.with(|scanner| self.format_lines(chunk, *first, scanner, full))?;
                 return Ok((text, None));
             }
-            Before::Records(reader) => self.format_fields(chunk, reader.clone(), full)?,
+            Before::Records(reader) => {
+                scanners.with(|scanner| self.format_fields(chunk, reader.clone(), scanner, full))?
+            }
             #[cfg(feature = "parquet")]
-            Before::Values(values) => self.format_values(chunk, values, full)?,
+            Before::Values(values) => {
+                scanners.with(|scanner| self.format_values(chunk, values, scanner, full))?
+            }
         };
         Ok((text, Some(Box::new(found))))
     }
@@ -280,23 +284,20 @@ impl Records {
         &self,
         chunk: &Chunk<'_>,
         mut reader: Box<Reader>,
+        scanner: &mut Scanner,
         full: Full<'_, E>,
     ) -> Result<(Vec<u8>, record_fields::Records), E> {
-        let mut found = record_fields::Records::new(reader.format());
-        let mut rows = self.text_rows(chunk.bytes.get().len());
+        let mut rows = self.field_rows(chunk, reader.format(), scanner);
         let names = reader.names().clone();
         let mut bases = Bases::new(self.base.as_ref());
         let mut urls = Bases::new(self.whatwg_base.as_ref());
         let (needs_base, needs_url) = (self.needs(Need::Base), self.needs(Need::Parser));
-        let mut batch = self.batch(chunk);
-        batch.around = chunk.bytes.get();
-        batch.is_of_text = found.format.ends_at_delimiters();
         let mut fields = reader.fields(chunk.bytes.get());
         while let Some(field) = fields.next() {
             let field = match field {
                 Ok(field) => field,
                 Err(bad) => {
-                    found.refuse(bad);
+                    rows.found.refuse(bad);
                     continue;
                 }
             };
@@ -308,22 +309,22 @@ impl Records {
             if turns[1] {
                 urls.turn_to(page);
             }
-            if turns.contains(&true) || batch.origins.len() == 1 {
-                batch.origins.extend([Role::Url, Role::Link].map(|role| Origin {
+            let origins = &mut rows.batch.origins;
+            if turns.contains(&true) || origins.len() == 1 {
+                origins.extend([Role::Url, Role::Link].map(|role| Origin {
                     base: bases.of(role).filter(|_| needs_base).cloned(),
                     url: urls.of(role).filter(|_| needs_url).cloned(),
                     hides_password: self.mask_passwords
                         && (bases.hides_password(role) || urls.hides_password(role)),
                 }));
             }
-            let origin = batch.origins.len() - if field.role == Role::Url { 2 } else { 1 };
+            let origin = origins.len() - if field.role == Role::Url { 2 } else { 1 };
             let name = names.of(field.wanted, field.role);
-            self.add_field(&mut batch, &mut found, field, name, origin);
-            self.write(&mut rows, &mut batch, BATCH, full)?;
+            rows.add(field, name, origin, full)?;
         }
-        self.write(&mut rows, &mut batch, 0, full)?;
-        found.take(&reader, chunk.bytes.get());
-        Ok((rows.out, found))
+        rows.write(full)?;
+        rows.found.take(&reader, chunk.bytes.get());
+        Ok((rows.text.out, rows.found))
     }
 
     /// The rows of values of a Parquet file. Counts no records.
@@ -332,20 +333,17 @@ impl Records {
         &self,
         chunk: &Chunk<'_>,
         values: &parquet::Batch,
+        scanner: &mut Scanner,
         full: Full<'_, E>,
     ) -> Result<(Vec<u8>, record_fields::Records), E> {
-        let mut found = record_fields::Records::new(Format::Parquet);
-        let mut rows = self.text_rows(chunk.bytes.get().len());
+        let mut rows = self.field_rows(chunk, Format::Parquet, scanner);
         let names = WantedNames::new(&self.reading.fields);
-        let mut batch = self.batch(chunk);
-        batch.around = chunk.bytes.get();
         for field in values.fields(chunk.bytes.get()) {
             let name = names.of(field.wanted, field.role);
-            self.add_field(&mut batch, &mut found, field, name, 0);
-            self.write(&mut rows, &mut batch, BATCH, full)?;
+            rows.add(field, name, 0, full)?;
         }
-        self.write(&mut rows, &mut batch, 0, full)?;
-        Ok((rows.out, found))
+        rows.write(full)?;
+        Ok((rows.text.out, rows.found))
     }
 
     /// Whether a column or the filter needs this.
@@ -361,21 +359,6 @@ impl Records {
         let (base, url) = (self.base.clone(), self.whatwg_base.clone());
         batch.origins.push(Origin { base, url, hides_password: false });
         batch
-    }
-
-    /// Counts a field, and adds it to a batch.
-    fn add_field<'a>(
-        &self,
-        batch: &mut Batch<'a>,
-        found: &mut record_fields::Records,
-        field: Field<'a>,
-        name: &'a str,
-        origin: usize,
-    ) {
-        let Field { line: number, offset, bytes, wanted, role, .. } = field;
-        let line = Line::of_field(bytes, self.needs(Need::Advisories));
-        found.add(wanted, role, line.verdict);
-        batch.lines.push(Line { number, offset, field: Some(name), origin, ..line });
     }
 
     /// Appends the rows of a batch if it has so many lines, and takes these out.
@@ -403,8 +386,54 @@ impl Records {
         Ok(())
     }
 
+    /// No rows yet of the fields of a chunk.
+    fn field_rows<'r, 'c>(
+        &'r self,
+        chunk: &Chunk<'c>,
+        format: Format,
+        scanner: &'r mut Scanner,
+    ) -> FieldRows<'r, 'c> {
+        let mut batch = self.batch(chunk);
+        batch.set_text(chunk.bytes.get());
+        batch.is_of_text = format.ends_at_delimiters();
+        let text = self.text_rows(chunk.bytes.get().len());
+        let found = record_fields::Records::new(format);
+        FieldRows { records: self, scanner, batch, selected: Vec::new(), text, found }
+    }
+
     /// No rows yet, with room for so many bytes.
     fn text_rows(&self, capacity: usize) -> TextRows<'_> {
         TextRows::new(self.form, self.keep, &self.columns, capacity)
+    }
+}
+
+/// The rows of fields, which are judged a batch at a time.
+struct FieldRows<'r, 'c> {
+    records: &'r Records,
+    scanner: &'r mut Scanner,
+    batch: Batch<'c>,
+    /// For each field of the batch, the index of the wanted field that selected it, and its role.
+    selected: Vec<(u32, Role)>,
+    text: TextRows<'r>,
+    found: record_fields::Records,
+}
+
+impl<'c> FieldRows<'_, 'c> {
+    /// Adds a field. If the batch is full, writes the rows of its fields.
+    fn add<E>(&mut self, field: Field<'c>, name: &'c str, origin: usize, full: Full<'_, E>) -> Result<(), E> {
+        let Field { line: number, offset, bytes, wanted, role, .. } = field;
+        let (bytes, field) = (Some(bytes), Some(name));
+        self.batch.lines.push(Line { bytes, number, offset, field, origin, ..Line::default() });
+        self.selected.push((wanted, role));
+        if self.selected.len() < BATCH { Ok(()) } else { self.write(full) }
+    }
+
+    /// Judges and counts the fields of the batch, and writes their rows.
+    fn write<E>(&mut self, full: Full<'_, E>) -> Result<(), E> {
+        self.batch.judge_fields(self.scanner, self.records.needs(Need::Parser));
+        for (line, (wanted, role)) in self.batch.lines.iter().zip(self.selected.drain(..)) {
+            self.found.add(wanted, role, line.verdict);
+        }
+        self.records.write_all(&mut self.text, &mut self.batch, full)
     }
 }

@@ -151,6 +151,19 @@ impl<'a> Batch<'a> {
         batch
     }
 
+    /// Judges the lines, which are fields of records. Empty ones have no verdict.
+    pub(crate) fn judge_fields(&mut self, scanner: &mut Scanner, whatwg: bool) {
+        let fields = self.lines.iter().map(|line| line.bytes.as_deref().filter(|field| !field.is_empty()));
+        let (fields, mut judged) = (fields.collect::<Vec<_>>(), Vec::with_capacity(self.lines.len()));
+        judge_values(scanner, &fields, whatwg, |n, verdict, advisories, is_plain_url| {
+            judged.push((n, verdict, advisories, is_plain_url));
+        });
+        for (n, verdict, advisories, is_plain_url) in judged {
+            let line = &mut self.lines[n];
+            (line.verdict, line.advisories, line.is_plain_url) = (Some(verdict), advisories, is_plain_url);
+        }
+    }
+
     /// Says that most of `text` are lines of the batch.
     pub(crate) fn set_text(&mut self, text: &'a [u8]) {
         self.around = text;
