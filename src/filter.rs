@@ -11,6 +11,8 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::host_set::HostSet;
+use urlsift_grammar::judge::Kind;
+use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Selects lines. A line matches if it is not blank and all conditions hold.
@@ -33,6 +35,8 @@ pub enum Test {
     Defect(Option<Component>, Option<Cause>),
     /// The line has this scheme, in any letter case.
     Scheme(String),
+    /// The line has a scheme, or has none.
+    Kind(Kind),
     /// Exactly these grammars accept the line.
     Verdict(Verdict),
     /// The grammar accepts the line (`true`) or refuses it (`false`).
@@ -45,31 +49,38 @@ pub enum Test {
     HostIn(Arc<HostSet>, bool),
     /// The cell of the line in this column is one of the values, or is a list that has one of them. `None` is a cell that is absent.
     Cell(&'static Column, Vec<Option<Vec<u8>>>),
-    /// The line has a cell in this column.
-    HasCell(&'static Column),
+    /// RFC 3986 finds another host in the line than the WHATWG parser.
+    HostsDiffer,
 }
 
 impl Test {
     /// What has to be known of a line.
     fn needs(&self) -> Need {
         match self {
-            Self::Scheme(_) | Self::Host(_) | Self::HostIn(..) => Need::Bytes,
+            Self::Scheme(_) | Self::Kind(_) | Self::Host(_) | Self::HostIn(..) => Need::Bytes,
             Self::Defect(..) | Self::Verdict(_) | Self::Accepted(..) => Need::Verdict,
             Self::Advisory(_) => Need::Advisories,
-            Self::Cell(column, _) | Self::HasCell(column) => column.needs,
+            Self::Cell(column, _) => column.needs,
+            Self::HostsDiffer => Need::Parser,
         }
     }
 
     /// The cells of the lines of a batch, if the test is of a column.
     fn cells<'a>(&self, batch: &mut Batch<'a>) -> Option<Cells<'a>> {
-        let (Self::Cell(column, _) | Self::HasCell(column)) = self else { return None };
+        let Self::Cell(column, _) = self else { return None };
         batch.cells(&[column]).pop()
     }
 
     /// Which tests cost more than others.
     fn cost(&self) -> u8 {
         match self {
-            Self::Cell(..) | Self::HasCell(_) => 1 + u8::from(self.needs() == Need::Parser),
+            Self::Cell(column, _) => match (column.name, column.needs) {
+                (_, Need::Components) => 1,
+                (_, Need::Parser) => 4,
+                ("canonical" | "host_problems" | "surt", _) => 3,
+                _ => 2,
+            },
+            Self::HostsDiffer => 4,
             _ => 0,
         }
     }
@@ -100,15 +111,9 @@ impl Filter {
         self.tests().any(|test| matches!(test, Test::Defect(..)))
     }
 
-    /// Whether a condition needs this of a line.
-    #[must_use]
-    pub fn needs(&self, need: Need) -> bool {
-        self.tests().any(|test| test.needs() == need)
-    }
-
-    /// Whether a condition needs more of lines than their bytes, so that they have to be judged.
-    pub(crate) fn needs_judging(&self) -> bool {
-        self.tests().any(|test| test.needs().is_judged())
+    /// What the conditions need to know of a line.
+    pub fn needs(&self) -> impl Iterator<Item = Need> {
+        self.tests().map(Test::needs)
     }
 
     /// Takes the lines out of a batch that do not match. Passwords are compared as they are.
@@ -126,28 +131,33 @@ impl Condition {
     /// Whether it holds for each line of a batch.
     fn of_lines(&self, batch: &mut Batch<'_>, grammar: Grammar) -> Vec<bool> {
         let Self(tests) = self;
+        if tests.iter().any(|test| matches!(test, Test::HostsDiffer)) {
+            batch.add_parsers(&[]);
+        }
         let cells: Vec<_> = tests.iter().map(|test| test.cells(batch)).collect();
         let mut buffer = Vec::new();
         let mut holds = |n, row: Row<'_, '_>| {
             let defect = LazyCell::new(|| row.defect(grammar));
-            tests.iter().zip(&cells).any(|(test, cells)| match test {
-                Test::Scheme(name) => has_scheme(row.line, name.as_bytes()),
-                Test::Verdict(verdict) => row.verdict == *verdict,
-                Test::Accepted(grammar, accepted) => row.verdict.accepts(*grammar) == *accepted,
-                Test::Advisory(advisory) => row.whole.advisories.has(*advisory),
-                Test::Host(names) => {
+            tests.iter().zip(&cells).any(|(test, cells)| match (test, cells) {
+                (Test::Cell(_, values), Some(cells)) => {
+                    values.iter().any(|value| cells.has(n, value.as_deref()))
+                }
+                (Test::Cell(..), None) => false,
+                (Test::Scheme(name), _) => has_scheme(row.line, name.as_bytes()),
+                (Test::Kind(kind), _) => Kind::of_scheme(scheme_len(row.line)) == *kind,
+                (Test::Verdict(verdict), _) => row.verdict == *verdict,
+                (Test::Accepted(grammar, accepted), _) => row.verdict.accepts(*grammar) == *accepted,
+                (Test::Advisory(advisory), _) => row.whole.advisories.has(*advisory),
+                (Test::Host(names), _) => {
                     let host = row.compared_host(&mut buffer);
                     host.is_some_and(|(host, _)| names.iter().any(|name| name == host))
                 }
-                Test::HostIn(set, wanted) => {
+                (Test::HostIn(set, wanted), _) => {
                     let host = row.compared_host(&mut buffer);
                     host.is_some_and(|(host, dots)| set.contains(host, dots)) == *wanted
                 }
-                Test::Cell(_, values) => cells
-                    .as_ref()
-                    .is_some_and(|cells| values.iter().any(|value| cells.has(n, value.as_deref()))),
-                Test::HasCell(_) => cells.as_ref().is_some_and(|cells| !cells.has(n, None)),
-                Test::Defect(component, cause) => defect.as_ref().is_some_and(|defect| {
+                (Test::HostsDiffer, _) => row.hosts_differ(),
+                (Test::Defect(component, cause), _) => defect.as_ref().is_some_and(|defect| {
                     component.is_none_or(|component| component == defect.component)
                         && cause.is_none_or(|cause| cause == defect.cause)
                 }),

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 pub use crate::columns::Column;
 pub use crate::columns::text_rows::Form;
 use crate::columns::text_rows::{Full, TextRows};
-use crate::columns::{BATCH, Batch, COLUMNS, Line, Need, Origin};
+use crate::columns::{BATCH, Batch, COLUMNS, Line, Need, Origin, keeps_parsed};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
@@ -248,7 +248,7 @@ impl Records {
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
         let body = skip_byte_order_mark(chunk.bytes.get(), chunk.bytes.offset);
-        if self.columns.iter().any(|column| column.needs.is_judged()) || self.filter.needs_judging() {
+        if self.all_needs().any(Need::is_judged) {
             let judged = scanner.judge(body, self.needs(Need::Parser)).iter().copied();
             return self.format_judged(chunk, first, body, judged, full);
         }
@@ -346,9 +346,14 @@ impl Records {
         Ok((rows.text.out, rows.found))
     }
 
-    /// Whether a column or the filter needs this.
+    /// Whether a column or a condition needs this.
     pub(crate) fn needs(&self, need: Need) -> bool {
-        self.columns.iter().any(|column| column.needs == need) || self.filter.needs(need)
+        self.all_needs().any(|one| one == need)
+    }
+
+    /// What the columns and conditions need.
+    fn all_needs(&self) -> impl Iterator<Item = Need> {
+        self.columns.iter().map(|column| column.needs).chain(self.filter.needs())
     }
 
     /// An empty batch for the lines of a chunk. Its first origin is what lines without a page are resolved against.
@@ -356,6 +361,7 @@ impl Records {
         let mut batch = Batch::default();
         (batch.input, batch.grammar, batch.mask_passwords) = (chunk.input, self.grammar, self.mask_passwords);
         batch.suffixes = self.suffixes.clone();
+        batch.keeps_parsed = keeps_parsed(self.all_needs());
         let (base, url) = (self.base.clone(), self.whatwg_base.clone());
         batch.origins.push(Origin { base, url, hides_password: false });
         batch

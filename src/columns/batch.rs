@@ -36,8 +36,10 @@ pub struct Batch<'a> {
     pub(crate) lines: Vec<Line<'a>>,
     /// What lines are resolved against.
     pub(crate) origins: Vec<Origin>,
-    /// A parser for each line. They keep their memory for the next lines.
+    /// A parser for each line, or one that forgets each line. They keep their memory for the next lines.
     parsers: Vec<RefCell<OnDemand>>,
+    /// Whether columns that are asked for one after the other need the parser.
+    pub(crate) keeps_parsed: bool,
     /// The components of each line, if several columns are components.
     known_parts: Vec<KnownParts>,
     /// Those of lines without a plain host.
@@ -171,9 +173,11 @@ impl<'a> Batch<'a> {
         self.plain_hosts = OnceCell::new();
     }
 
-    /// Adds the parsers that are missing.
-    pub(super) fn add_parsers(&mut self) {
-        self.parsers.resize_with(self.parsers.len().max(self.lines.len()), RefCell::default);
+    /// Adds the parsers that are missing: one for each line if several of the columns need the parser, because one is in the caches.
+    pub(crate) fn add_parsers(&mut self, columns: &[&Column]) {
+        let is_kept = self.keeps_parsed || keeps_parsed(columns.iter().map(|column| column.needs));
+        let n = if is_kept { self.lines.len() } else { 1 };
+        self.parsers.resize_with(self.parsers.len().max(n), RefCell::default);
     }
 
     /// Finds the components of all lines if several columns are components.
@@ -205,10 +209,12 @@ impl<'a> Batch<'a> {
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         let mut n_kept = 0;
         for (n, _) in is_kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
-            self.lines.swap(n_kept, n);
-            // What a parser knows belongs to its line.
-            if n < self.parsers.len() {
-                self.parsers.swap(n_kept, n);
+            if n_kept < n {
+                self.lines.swap(n_kept, n);
+                // What a parser knows belongs to its line.
+                if n < self.parsers.len() {
+                    self.parsers.swap(n_kept, n);
+                }
             }
             n_kept += 1;
         }
@@ -217,7 +223,9 @@ impl<'a> Batch<'a> {
 
     /// Takes out all lines but the first `n`.
     fn truncate(&mut self, n: usize) {
-        self.parsers.iter_mut().skip(n).for_each(|parser| parser.get_mut().forget());
+        // Those behind have forgotten theirs.
+        let parsers = self.parsers.iter_mut().take(self.lines.len());
+        parsers.skip(n).for_each(|parser| parser.get_mut().forget());
         self.lines.truncate(n);
     }
 
@@ -228,6 +236,11 @@ impl<'a> Batch<'a> {
             Some(Row { batch: self, n, whole, line, verdict, is_masked: false })
         })
     }
+}
+
+/// Whether what the parser makes of a line is needed more than once.
+pub(crate) fn keeps_parsed(needs: impl Iterator<Item = Need>) -> bool {
+    needs.filter(|need| *need == Need::Parser).count() > 1
 }
 
 /// The components of a line.
@@ -352,7 +365,14 @@ impl<'b, 'a> Row<'b, 'a> {
             return ask(&mut OnDemand::default().line(self.line, base, false));
         }
         let is_accepted = self.verdict.accepts(Grammar::Rfc3986);
-        ask(&mut self.batch.parsers[self.n].borrow_mut().line(self.line, base, is_accepted))
+        let parsers = &self.batch.parsers;
+        let is_shared = parsers.len() == 1;
+        let mut parser = parsers[if is_shared { 0 } else { self.n }].borrow_mut();
+        let answer = ask(&mut parser.line(self.line, base, is_accepted));
+        if is_shared {
+            parser.forget();
+        }
+        answer
     }
 
     /// The level.
@@ -458,14 +478,15 @@ impl<'b, 'a> Row<'b, 'a> {
         &self,
         part: PartOfSuffixes,
         last: &mut (&'b [u8], Option<usize>),
+        out: &mut Vec<u8>,
     ) -> Option<Made<'b>> {
         let Some(PlainHost { start, end, dots, .. }) = self.plain_host() else {
-            return self.by_suffix_of_any(part);
+            return self.by_suffix_of_any(part, out);
         };
         let host = &self.line[start..end];
         if last.0 != host {
             if host.ends_with(b".") {
-                return self.by_suffix_of_any(part);
+                return self.by_suffix_of_any(part, out);
             }
             *last = (host, part(&self.batch.suffixes, host, Some(dots)));
         }
@@ -473,7 +494,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     #[inline(never)]
-    fn by_suffix_of_any(&self, part: PartOfSuffixes) -> Option<Made<'b>> {
+    fn by_suffix_of_any(&self, part: PartOfSuffixes, out: &mut Vec<u8>) -> Option<Made<'b>> {
         let (host, mut buffer) = (&self.line[host(self.line)?.name], Vec::new());
         let list = &*self.batch.suffixes;
         // The part is the end of the host, if the host is compared as it is written.
@@ -481,7 +502,8 @@ impl<'b, 'a> Row<'b, 'a> {
             return Some(name[part(list, name, None)?..].into());
         }
         let name = compared(host, &mut buffer)?;
-        Some(name[part(list, name, None)?..].to_vec().into())
+        out.extend_from_slice(&name[part(list, name, None)?..]);
+        Some(Made::Written)
     }
 
     /// The canonical form of the line, if RFC 3986 accepts it.
@@ -568,6 +590,12 @@ impl<'b, 'a> Row<'b, 'a> {
         let is_hidden =
             self.batch.mask_passwords && href().is_none_or(|href| memmem::find(&href, &host).is_none());
         Some(if is_hidden { MASK.as_bytes().into() } else { Made::Text(host) })
+    }
+
+    /// Whether RFC 3986 and browsers find different hosts.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]
+    pub(crate) fn hosts_differ(&self) -> bool {
+        !self.is_plain_url() && self.parser(|line| line.hosts_differ())
     }
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.

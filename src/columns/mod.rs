@@ -13,8 +13,8 @@ use std::ops::Range;
 
 pub(crate) use self::batch::Line;
 use self::batch::PartOfSuffixes;
-pub(crate) use self::batch::Row;
 pub use self::batch::{Batch, Origin};
+pub(crate) use self::batch::{Row, keeps_parsed};
 use self::cells::Made;
 pub use self::cells::{Cells, Names, Texts};
 use urlsift_engine::plain_hosts::PlainParts;
@@ -179,7 +179,7 @@ impl<'a> Batch<'a> {
     /// The cells of columns, one for each line.
     pub fn cells(&mut self, columns: &[&Column]) -> Vec<Cells<'a>> {
         if columns.iter().any(|column| column.needs == Need::Parser) {
-            self.add_parsers();
+            self.add_parsers(columns);
         }
         self.add_components(columns.iter().filter(|column| column.needs == Need::Components).count() > 1);
         columns.iter().map(|column| (column.cells)(self)).collect()
@@ -209,10 +209,12 @@ fn parts<'a>(
 
 fn parts_of_hosts<'a>(batch: &Batch<'a>, part: PartOfSuffixes) -> Cells<'a> {
     if batch.mask_passwords {
-        return texts(batch, |row, out| row.shown(out, |row, _| row.by_suffix(part, &mut (b"", None))));
+        return texts(batch, |row, out| {
+            row.shown(out, |row, out| row.by_suffix(part, &mut (b"", None), out))
+        });
     }
     let mut last = (&b""[..], None);
-    texts(batch, |row, _| row.by_suffix(part, &mut last))
+    texts(batch, |row, out| row.by_suffix(part, &mut last, out))
 }
 
 fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {

@@ -15,7 +15,7 @@ use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
 use crate::columns::text_rows::{push, push_defect, push_number};
-use crate::columns::{self, BATCH, Batch, Need, Origin};
+use crate::columns::{self, BATCH, Batch, Need, Origin, keeps_parsed};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
@@ -118,6 +118,7 @@ impl Options {
     fn batch<'a>(&self) -> Batch<'a> {
         let mut batch = Batch::default();
         batch.suffixes = self.suffixes.clone();
+        batch.keeps_parsed = keeps_parsed(self.filter.needs());
         batch.origins.push(Origin { url: self.whatwg_base.clone(), ..Origin::default() });
         batch
     }
@@ -399,7 +400,8 @@ impl Finder {
     fn select(&mut self, options: &Options, lines: &[u8], start: usize, scanner: &mut Scanner) {
         let mut batch = options.batch();
         batch.set_text(lines);
-        for judged in scanner.judge(lines, options.filter.needs(Need::Parser)).chunks(BATCH) {
+        let needs_whatwg = options.filter.needs().any(|need| need == Need::Parser);
+        for judged in scanner.judge(lines, needs_whatwg).chunks(BATCH) {
             let numbered = judged.iter().zip(self.n_lines..);
             batch.lines.extend(numbered.clone().map(|(line, n)| columns::Line::of_list(lines, *line, n, 0)));
             options.filter.retain(&mut batch);

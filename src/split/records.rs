@@ -9,11 +9,12 @@ use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
 use super::{Blank, Form, Options, Splitter, push, push_defect, push_number, push_place, replace};
-use crate::columns::{Batch, Line, Need};
+use crate::columns::{BATCH, Batch, Line, Need};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{Keep, mask, push_text};
+use urlsift_grammar::judge::judge;
 use urlsift_grammar::password::{Spelling, secrets, secrets_of_record};
 use urlsift_input::Advice;
 use urlsift_records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
@@ -159,19 +160,27 @@ impl Splitter<'_> {
             }
             Found::Nothing(_) => return Fate::Remark,
         };
-        let (mut is_blank, mut is_refused) = (true, false);
         let filter = &self.options.filter;
-        batch.clear();
+        let (mut is_blank, mut is_refused, mut matches) = (true, false, filter.is_empty());
+        let needs_advisories = filter.needs().any(|need| need == Need::Advisories);
+        let select = |batch: &mut Batch<'a>| {
+            filter.retain(batch);
+            let is_selected = !batch.lines.is_empty();
+            batch.clear();
+            is_selected
+        };
         for field in fields {
-            let line = Line::of_field(field.bytes.clone(), filter.needs(Need::Advisories));
-            let verdict = line.verdict;
+            let line = (!matches).then(|| Line::of_field(field.bytes.clone(), needs_advisories));
+            let judged = || (!field.bytes.is_empty()).then(|| judge(&field.bytes).verdict());
+            let verdict = line.as_ref().map_or_else(judged, |line| line.verdict);
             found.add(field.wanted, field.role, verdict);
-            batch.lines.push(line);
+            batch.lines.extend(line);
+            // A record may have any number of fields.
+            matches |= batch.lines.len() >= BATCH && select(batch);
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
         }
-        filter.retain(batch);
-        let matches = filter.is_empty() || !batch.lines.is_empty();
+        matches |= !batch.lines.is_empty() && select(batch);
         match fields.first() {
             _ if !matches => Fate::Unmatched,
             Some(first) if is_blank => Fate::Refused(Why::Record(Skip::Blank.name(), first.at as u64)),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufRead;
 
 use serde_json::{Value, json as value};
 
@@ -47,6 +48,7 @@ fn cells_of_columns_select_lines() {
             .concat();
     // More lines than are selected at a time.
     let long = list.repeat(30);
+    let lines: Vec<_> = text(&long).lines().collect();
     for column in [
         "userinfo", "path", "query", "fragment", "canonical", "surt", "whatwg_host", "whatwg_href", "kind",
         "domain", "port", "host_kind", "host_problems", "host_reversed", "suffix", "private_suffix",
@@ -61,8 +63,12 @@ fn cells_of_columns_select_lines() {
             }
         }
         for (one, expected) in lines_of {
-            let found = feed(&["lines", "-c", "line", "--where", &format!("{column}={one}")], &long);
-            assert_eq!(text(&found.stdout).lines().collect::<Vec<_>>(), expected, "{column}={one}");
+            let condition = format!("{column}={one}");
+            let found = feed(&["lines", "-c", "line", "--where", &condition], &long);
+            assert_eq!(text(&found.stdout).lines().collect::<Vec<_>>(), expected, "{condition}");
+            let lines = expected.iter().map(|line| lines[line.parse::<usize>().unwrap() - 1]);
+            let split = feed(&["split", "-m", "-", "--where", &condition], &long);
+            assert!(split.stdout.lines().map(Result::unwrap).eq(lines), "{condition}");
         }
     }
     let lines = |condition| {
@@ -90,9 +96,9 @@ fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
         (["--where", "suffix=a/b"], "not the name of a host"),
         (
             ["--where", "suffix=a.example"],
-            "--where suffix=a.example: the list of public suffixes has no such name",
+            "--where suffix=a.example: by the list of public suffixes, no host has it",
         ),
-        (["--where", "private_domain=github.io"], "the list of public suffixes has no such name"),
+        (["--where", "private_domain=github.io"], "by the list of public suffixes, no host has it"),
         (
             ["--where", "port=80,query=x"],
             "query=x: commas separate alternatives of one property; repeat --where",

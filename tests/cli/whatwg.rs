@@ -199,7 +199,7 @@ fn a_base_that_nothing_needs_or_that_browsers_do_not_take_is_an_error() {
         (&["split", "-a", "-", "--base", "http://b/"], "the following required arguments were not provided"),
         (
             &["split", "-a", "-", "--base", "http://b/", "--where", "kind=relative"],
-            "--base is for --where whatwg=...",
+            "--base is for conditions on browsers, such as --where whatwg=...",
         ),
         (&["lines", "--where", "whatwg=fail"], "no such level; did you mean failure?"),
         (&["lines", "--where", "whatwg=x"], "no such level; one of valid, errors, failure, relative"),

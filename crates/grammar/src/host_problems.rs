@@ -53,6 +53,7 @@ impl HostProblems {
         let is_ipv4 = |host| HostKind::of(host) == HostKind::Ipv4;
         match host {
             [] | [b'[', ..] => return Self::default(),
+            // The kind of other hosts is not asked for: it looks at each byte.
             [b'0'..=b'9', ..] if is_ipv4(host) => return Self::default(),
             _ => {}
         }

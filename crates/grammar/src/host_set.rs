@@ -144,11 +144,12 @@ impl HostSet {
     pub fn contains(&self, host: &[u8], dots: Option<u64>) -> bool {
         let mut is_address = host.first() == Some(&b'[');
         for (tail, n) in Tails::of(host, dots).zip(0..) {
+            // The last label comes first.
+            is_address |= n == 0 && is_numeric(&host[tail.start..]);
             let names = self.n_labels >> n.min(63);
             if names == 0 || host.len() - tail.start > MAX_LEN {
                 return false;
             }
-            is_address |= n == 0 && is_numeric(&host[tail.start..]);
             let is_name = tail.start == 0 || !is_address;
             if names & 1 == 1
                 && is_name
@@ -284,7 +285,11 @@ mod tests {
             let host = draw(1 + n % 6);
             let mut tails =
                 std::iter::successors(Some(&*host), |name| name.split_once('.').map(|(_, rest)| rest));
-            assert_eq!(set.contains(host.as_bytes(), None), tails.any(|name| names.contains(name)), "{host}");
+            let expected = tails.any(|name| names.contains(name));
+            let bits = host.bytes().rev().fold(0, |bits, byte| bits << 1 | u64::from(byte == b'.'));
+            for dots in [None, Some(bits).filter(|_| host.len() < 64)] {
+                assert_eq!(set.contains(host.as_bytes(), dots), expected, "{host}");
+            }
         }
         // The cost is linear, and what is longer than any name is not looked up.
         assert!(!set.contains("a.".repeat(50_000).as_bytes(), None));

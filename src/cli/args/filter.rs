@@ -48,8 +48,8 @@ pub(crate) struct FilterArgs {
     ///   port=8080          a column: userinfo, port, path, query, fragment,
     ///                      host_kind, host_problems, host_reversed, suffix,
     ///                      private_suffix, private_domain, canonical, surt,
-    ///                      whatwg_host, whatwg_href;
-    ///                      - for lines where it is absent, as in query=-
+    ///                      whatwg_host, whatwg_href; - for lines where it or
+    ///                      the domain is absent, as in query=-
     ///   host-in=FILE       the file has the host or a name above it:
     ///                      a name per line, # begins a comment
     ///   host-not-in=FILE   it does not, or the line has no host
@@ -99,7 +99,7 @@ impl FilterArgs {
                     if !batch.cells(&[column])[0].has(0, Some(name)) {
                         let (key, text) = (column.name, String::from_utf8_lossy(name));
                         let why =
-                            "the list of public suffixes has no such name; --where host=... compares hosts";
+                            "by the list of public suffixes, no host has it; --where host=... compares hosts";
                         return Err(io::Error::other(format!("--where {key}={text}: {why}")));
                     }
                 }
@@ -188,12 +188,13 @@ fn test(key: &str, value: &str) -> Result<Test, String> {
     Ok(match key {
         "defect" => defect(value)?,
         "scheme" => scheme(value)?,
+        "kind" => Test::Kind(one_of("kind", value, &[Kind::Absolute, Kind::Relative], Kind::name)?),
         "verdict" => verdict(value)?,
         "host" => Test::Host(vec![name_of(value)?]),
         "advisory" => Test::Advisory(one_of("advisory", value, Advisory::ALL, Advisory::name)?),
         "whatwg" => match one_of("level", value, &levels(), |(name, _)| name)? {
             (name, Some(_)) => Test::Cell(column(key), vec![Some(name.into())]),
-            (_, None) => Test::HasCell(column("hosts_differ")),
+            (_, None) => Test::HostsDiffer,
         },
         "whatwg_error" => {
             let error = one_of("error", value, ValidationError::ALL, ValidationError::name)?;
@@ -205,8 +206,8 @@ fn test(key: &str, value: &str) -> Result<Test, String> {
         _ => {
             let grammar = key.parse::<Grammar>().map_err(|_| {
                 let keys = [
-                    "defect", "scheme", "verdict", "advisory", "host", "host-in", "host-not-in", "whatwg",
-                    "whatwg_error",
+                    "defect", "scheme", "kind", "verdict", "advisory", "host", "host-in", "host-not-in",
+                    "whatwg", "whatwg_error",
                 ];
                 let grammars = Grammar::ALL.map(Grammar::name);
                 unknown("property", key, &[&keys[..], &WHOLE, &NAMES, &grammars].concat())
@@ -250,17 +251,13 @@ const WHOLE: [&str; 9] = [
     "whatwg_href",
 ];
 /// The columns whose cells are compared with values that commas separate.
-const NAMES: [&str; 8] =
-    ["kind", "domain", "port", "host_kind", "host_problems", "suffix", "private_suffix", "private_domain"];
+const NAMES: [&str; 7] =
+    ["domain", "port", "host_kind", "host_problems", "suffix", "private_suffix", "private_domain"];
 
 /// Parses a value of a column. "-" stands for an absent cell, and `\x2d` for "-".
 fn cell(column: &'static Column, value: &str) -> Result<Option<Vec<u8>>, String> {
     Ok(match (column.name, value) {
         (_, "-") if column.absent.is_some() => None,
-        ("kind", _) => {
-            let kinds = [Kind::Absolute, Kind::Relative];
-            Some(one_of("kind", value, &kinds, Kind::name)?.name().into())
-        }
         ("host_kind", _) => Some(one_of("kind", value, HostKind::ALL, HostKind::name)?.name().into()),
         ("host_problems", "none") => Some(value.into()),
         ("host_problems", _) => {

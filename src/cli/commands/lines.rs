@@ -46,7 +46,7 @@ pub(crate) struct LinesArgs {
     ///
     /// The column resolved follows RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
     /// dot-segments; without a base, other lines have no target. A line that RFC 3986 refuses has none. The columns of
-    /// whatwg, and --where whatwg=..., have lines resolved as browsers do it.
+    /// whatwg, and conditions on them, have lines resolved as browsers do it.
     ///
     /// For an HTML page, this is the URL of the page. In a web archive (--field body-links), each page has its own. The
     /// links of a page with an element base are resolved against that, which is itself resolved against the URL.

@@ -94,7 +94,7 @@ pub(crate) struct SplitArgs {
     #[command(flatten)]
     suffixes: SuffixArgs,
 
-    /// Base URL for --where whatwg=..., which resolves lines as browsers do
+    /// Base URL for conditions such as whatwg=..., which resolve lines as browsers do
     #[arg(long, value_name = "URL", requires = "where", hide_short_help = true)]
     base: Option<OsString>,
 
@@ -147,9 +147,9 @@ impl SplitArgs {
                 "--where defect=... is about one grammar: choose it with --grammar, not --by",
             ));
         }
-        if self.base.is_some() && !filter.needs(Need::Parser) {
+        if self.base.is_some() && !filter.needs().any(|need| need == Need::Parser) {
             return Err(io::Error::other(
-                "--base is for --where whatwg=... and whatwg_error=...: add one of them",
+                "--base is for conditions on browsers, such as --where whatwg=...: add one of them",
             ));
         }
         let by = match &self.matching {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use crate::uri_parts::scheme_end;
 use crate::whatwg::plain::PlainUrl;
-use crate::whatwg::{Found, Level, Parsed, Url};
+use crate::whatwg::{Found, Level, Parsed, Url, hosts_differ};
 
 /// The parser and its memory. Parsing the next line reuses what the line before has allocated.
 #[derive(Debug, Default)]
@@ -83,5 +83,11 @@ impl Line<'_> {
     /// The validation errors.
     pub fn errors(&mut self) -> &[Found] {
         if self.plain().is_some() { &[] } else { self.parsed().errors() }
+    }
+
+    /// Whether RFC 3986 finds another host in the line than the parser.
+    pub fn hosts_differ(&mut self) -> bool {
+        let (bytes, base) = (self.bytes, self.base);
+        self.plain().is_none() && self.url().is_some_and(|url| hosts_differ(bytes, base, url))
     }
 }
