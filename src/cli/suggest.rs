@@ -40,8 +40,8 @@ pub(crate) fn one_of<T: Copy>(
 }
 
 fn nearest<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
-    let typed = typed.to_ascii_lowercase();
-    let likeness = |name: &str| strsim::jaro(&typed, name);
+    let plain = |name: &str| name.to_ascii_lowercase().replace('_', "-");
+    let likeness = |name: &str| strsim::jaro(&plain(typed), &plain(name));
     let nearest = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(nearest) > ALIKE).then_some(nearest)
 }

@@ -208,6 +208,8 @@ fn unknown_names_are_errors_that_say_what_there_is() {
         ("defect=pth:space", "no such component; did you mean path?"),
         ("defect=path:spaces", "no such cause; did you mean space?"),
         ("defect=x:space", "no such component; one of scheme, authority, userinfo,"),
+        ("defect=path:space@20", "a condition on a defect has no offset"),
+        ("host_in=names", "no such property; did you mean host-in?"),
         ("defect=path:x", "no such cause; one of space, control-byte,"),
         ("defect=x", "no such component or cause; one of scheme, authority,"),
         ("scheme=http:", "a scheme has letters, digits"),

@@ -229,6 +229,9 @@ fn with_hint(error: String, value: &str) -> String {
 
 /// Parses a component, a cause, or both with a colon between them. No component has the name of a cause.
 fn defect(text: &str) -> Result<Test, String> {
+    if text.contains('@') {
+        return Err("a condition on a defect has no offset; give it without what follows \"@\"".to_owned());
+    }
     let component = |name| one_of("component", name, Component::ALL, Component::name);
     let cause = |name| one_of("cause", name, Cause::ALL, Cause::name);
     if let Some((first, second)) = text.split_once(':') {
@@ -263,11 +266,11 @@ fn cell(column: &'static Column, value: &str) -> Result<Option<Vec<u8>>, String>
         ("host_problems", _) => {
             Some(one_of("problem", value, HostProblem::ALL, HostProblem::name)?.name().into())
         }
+        (_, r"\x2d") => Some(b"-".to_vec()),
         ("port", _) if value.bytes().any(|byte| !byte.is_ascii_digit()) => {
             return Err("a port has digits alone".to_owned());
         }
         ("domain" | "suffix" | "private_suffix" | "private_domain", _) => Some(name_of(value)?),
-        (_, r"\x2d") => Some(b"-".to_vec()),
         _ => Some(value.into()),
     })
 }
