@@ -142,7 +142,7 @@ impl Condition {
                 (Test::Cell(_, values), Some(cells)) => {
                     values.iter().any(|value| cells.has(n, value.as_deref()))
                 }
-                (Test::Cell(..), None) => false,
+                (Test::Cell(..), None) => unreachable!("a column has cells"),
                 (Test::Scheme(name), _) => has_scheme(row.line, name.as_bytes()),
                 (Test::Kind(kind), _) => Kind::of_scheme(scheme_len(row.line)) == *kind,
                 (Test::Verdict(verdict), _) => row.verdict == *verdict,

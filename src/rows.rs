@@ -400,7 +400,7 @@ impl Records {
         scanner: &'r mut Scanner,
     ) -> FieldRows<'r, 'c> {
         let mut batch = self.batch(chunk);
-        batch.set_text(chunk.bytes.get());
+        batch.around = chunk.bytes.get();
         batch.is_of_text = format.ends_at_delimiters();
         let text = self.text_rows(chunk.bytes.get().len());
         let found = record_fields::Records::new(format);
@@ -436,6 +436,7 @@ impl<'c> FieldRows<'_, 'c> {
 
     /// Judges and counts the fields of the batch, and writes their rows.
     fn write<E>(&mut self, full: Full<'_, E>) -> Result<(), E> {
+        self.batch.search_between();
         self.batch.judge_fields(self.scanner, self.records.needs(Need::Parser));
         for (line, (wanted, role)) in self.batch.lines.iter().zip(self.selected.drain(..)) {
             self.found.add(wanted, role, line.verdict);

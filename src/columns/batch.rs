@@ -166,6 +166,21 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Searches for plain hosts in what is around the lines from the first to the last, if a good part of it are lines.
+    pub(crate) fn search_between(&mut self) {
+        let places = self.lines.iter().filter_map(|line| {
+            let bytes = line.bytes.as_deref()?;
+            let start = offset_in(self.around, bytes)?;
+            Some(start..start + bytes.len())
+        });
+        let (start, end, len) = places.fold((usize::MAX, 0, 0), |(start, end, len), place| {
+            (start.min(place.start), end.max(place.end), len + place.len())
+        });
+        let is_worth_it = start < end && end - start <= MAX_TEXT.min(8 * len);
+        self.text = if is_worth_it { &self.around[start..end] } else { b"" };
+        self.plain_hosts = OnceCell::new();
+    }
+
     /// Says that most of `text` are lines of the batch.
     pub(crate) fn set_text(&mut self, text: &'a [u8]) {
         self.around = text;

@@ -268,7 +268,7 @@ impl OptionalCounts {
         self.distinct[of as usize].count(hash);
     }
 
-    /// Counts the keys of lines.
+    /// Counts the keys of lines. The kernel of the scanner need not be that of the scan, because it changes no verdict.
     pub(crate) fn count_keys(&mut self, wanted: &WantedCounts, lines: &[u8], scanner: &mut Scanner) {
         let unjudged: Vec<_>;
         let all = if wanted.has(DistinctOf::Canonical) || wanted.has(DistinctOf::WhatwgHref) {
@@ -280,7 +280,8 @@ impl OptionalCounts {
         let mut batch = wanted.batch();
         batch.set_text(lines);
         for some in all.chunks(BATCH) {
-            batch.lines.extend(some.iter().map(|line| columns::Line::of_list(lines, *line, 0, 0)));
+            let judged = some.iter().filter(|line| line.verdict().is_some());
+            batch.lines.extend(judged.map(|line| columns::Line::of_list(lines, *line, 0, 0)));
             self.count_keys_of(wanted, &mut batch);
             batch.clear();
         }
@@ -288,6 +289,7 @@ impl OptionalCounts {
 
     /// Counts the keys of the lines of a batch that are not too long.
     fn count_keys_of(&mut self, wanted: &WantedCounts, batch: &mut Batch<'_>) {
+        // No parser knows a line yet.
         batch.lines.retain(|line| line.bytes.as_ref().is_some_and(|line| line.len() <= MAX_PARSED_LEN));
         for of in KEYS.into_iter().filter(|&of| wanted.has(of)) {
             let column = COLUMNS.iter().find(|column| column.name == of.name()).expect("a key is a column");

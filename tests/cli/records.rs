@@ -402,3 +402,28 @@ fn a_document_that_ends_inside_a_comment_is_incomplete() {
         assert_eq!(json(&output)["totals"]["lines"], 1);
     }
 }
+
+/// Whatever is around a URL in a record, it has the cells that it has as a line.
+#[test]
+fn fields_have_the_cells_of_lines() {
+    const COLUMNS: &str = "verdict,advisories,userinfo,host,port,path,query,fragment,domain,host_problems,canonical,surt,whatwg,\
+        whatwg_errors,whatwg_host,whatwg_href,hosts_differ,text";
+    let samples = ["top100", "wpt_inputs", "dbpedia_iris", "trackers"];
+    let samples = samples.map(|name| fs::read_to_string(format!("corpora/samples/{name}.txt")).unwrap());
+    // Longer than what is copied to be judged.
+    let long = format!("http://example.org/{}", "a".repeat(70_000));
+    let lines: Vec<_> = samples.iter().flat_map(|text| text.lines()).chain([&*long]).collect();
+    let lines: Vec<_> = lines.into_iter().filter(|line| !line.is_empty() && !line.contains('\r')).collect();
+    let cells = |format: &str, text: &str| {
+        let args = ["lines", "-c", COLUMNS, "--input-format", format];
+        feed(&args, text.as_bytes()).stdout
+    };
+    let list = cells("lines", &lines.join("\n"));
+    assert!(text(&list).lines().count() == lines.len() && lines.len() > 1000, "{}", lines.len());
+    let quoted = lines.iter().map(|line| format!("\"{}\",a.example/b\n", line.replace('"', "\"\"")));
+    let table = format!("url,next\n{}", quoted.collect::<String>());
+    let objects = lines.iter().map(|line| format!("{}\n", serde_json::json!({ "url": line })));
+    for (format, text) in [("csv", table), ("jsonl", objects.collect())] {
+        assert!(cells(format, &text) == list, "{format}");
+    }
+}

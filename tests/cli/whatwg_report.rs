@@ -341,3 +341,10 @@ fn lines_too_long_to_be_parsed_leave_a_condition_open() {
         assert_eq!(said.contains("1 line is too long to be parsed"), status == 2, "{condition}: {said}");
     }
 }
+
+#[test]
+fn distinct_urls_of_browsers_are_resolved_against_the_base() {
+    let args = ["--json", "--whatwg", "--base", "http://b/", "--distinct", "whatwg_href"];
+    let report = parsed(&feed(&args, b"a\nhttp://b/a\nHTTP://b:80/a\n/c\n"));
+    assert_eq!(report["distinct"][0]["estimate"], 2);
+}

@@ -37,6 +37,9 @@ pub fn long<'a>(run: &[Option<&'a [u8]>]) -> Option<&'a [u8]> {
     run.first().copied().flatten().filter(|value| value.len() > MAX_LEN)
 }
 
+/// Longer values are judged alone. The bit streams leave them to the table, which is slower.
+const MAX_COPIED: usize = 1 << 16;
+
 /// Values as lines of a buffer. Line `n` stands for value `n`.
 #[derive(Debug, Default)]
 pub struct Lines {
@@ -118,23 +121,20 @@ pub fn judge_values(
     whatwg: bool,
     mut each: impl FnMut(usize, Verdict, Advisories, bool),
 ) {
-    let mut first = 0;
     let alone = |value| {
         let judgement = judge(value);
         (judgement.verdict(), judgement.advisories())
     };
+    let mut first = 0;
     for run in runs(values) {
-        if let Some(value) = long(run) {
-            let (verdict, advisories) = alone(value);
-            each(first, verdict, advisories, false);
-        } else {
-            let lines = Lines::of(run);
-            let judged = scanner.judge(&lines.text, whatwg);
-            for ((n, value), line) in (first..).zip(run).zip(judged) {
-                if let Some(value) = value {
-                    let (verdict, advisories) = line.verdict().unwrap_or_else(|| alone(value));
-                    each(n, verdict, advisories, line.is_plain_url());
-                }
+        let copied: Vec<_> =
+            run.iter().map(|value| value.filter(|value| value.len() <= MAX_COPIED)).collect();
+        let lines = Lines::of(&copied);
+        let judged = scanner.judge(&lines.text, whatwg);
+        for ((n, value), line) in (first..).zip(run).zip(judged) {
+            if let Some(value) = value {
+                let (verdict, advisories) = line.verdict().unwrap_or_else(|| alone(value));
+                each(n, verdict, advisories, line.is_plain_url());
             }
         }
         first += run.len();

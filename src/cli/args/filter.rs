@@ -288,6 +288,7 @@ fn scheme(text: &str) -> Result<Test, String> {
 
 /// Parses a name or an address, which is returned as hosts are compared.
 fn name_of(text: &str) -> Result<Vec<u8>, String> {
+    let text = if text == r"\x2d" { "-" } else { text };
     let mut buffer = Vec::new();
     let name =
         compared(text.as_bytes(), &mut buffer).filter(|name| !name.is_empty() && !name.contains(&b'*'));
