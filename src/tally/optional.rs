@@ -268,7 +268,7 @@ impl OptionalCounts {
         self.distinct[of as usize].count(hash);
     }
 
-    /// Counts the keys of lines. The kernel of the scanner need not be that of the scan, because it changes no verdict.
+    /// Counts the keys of lines. The scanner may have another kernel than the scan: verdicts are the same.
     pub(crate) fn count_keys(&mut self, wanted: &WantedCounts, lines: &[u8], scanner: &mut Scanner) {
         let unjudged: Vec<_>;
         let all = if wanted.has(DistinctOf::Canonical) || wanted.has(DistinctOf::WhatwgHref) {
