@@ -50,11 +50,10 @@ impl HostProblems {
     #[must_use]
     pub fn of(host: Option<&[u8]>, list: &SuffixList) -> Self {
         let Some(host) = host else { return [HostProblem::NotAName].into_iter().collect() };
-        let is_ipv4 = |host| HostKind::of(host) == HostKind::Ipv4;
         match host {
             [] | [b'[', ..] => return Self::default(),
             // The kind of other hosts is not asked for: it looks at each byte.
-            [b'0'..=b'9', ..] if is_ipv4(host) => return Self::default(),
+            [b'0'..=b'9', ..] if HostKind::of(host) == HostKind::Ipv4 => return Self::default(),
             _ => {}
         }
         let (mut is_empty, mut is_long, mut has_hyphen, mut last) = (false, false, false, &host[..0]);
