@@ -68,7 +68,7 @@ impl Test {
     /// The cells of the lines of a batch, if the test is of a column.
     fn cells<'a>(&self, batch: &mut Batch<'a>) -> Option<Cells<'a>> {
         let Self::Cell(column, _) = self else { return None };
-        batch.cells(&[column]).pop()
+        Some(batch.cells_of(column))
     }
 
     /// Which tests cost more than others.
@@ -119,6 +119,9 @@ impl Filter {
     /// Takes the lines out of a batch that do not match. Passwords are compared as they are.
     pub(crate) fn retain(&self, batch: &mut Batch<'_>) {
         let mask_passwords = mem::take(&mut batch.mask_passwords);
+        if batch.keeps_parsed {
+            batch.add_parsers();
+        }
         for condition in &self.conditions {
             let holds = condition.of_lines(batch, self.grammar);
             batch.retain(&holds);
@@ -131,9 +134,6 @@ impl Condition {
     /// Whether it holds for each line of a batch.
     fn of_lines(&self, batch: &mut Batch<'_>, grammar: Grammar) -> Vec<bool> {
         let Self(tests) = self;
-        if tests.iter().any(|test| matches!(test, Test::HostsDiffer)) {
-            batch.add_parsers(&[]);
-        }
         let cells: Vec<_> = tests.iter().map(|test| test.cells(batch)).collect();
         let mut buffer = Vec::new();
         let mut holds = |n, row: Row<'_, '_>| {

@@ -36,9 +36,11 @@ pub struct Batch<'a> {
     pub(crate) lines: Vec<Line<'a>>,
     /// What lines are resolved against.
     pub(crate) origins: Vec<Origin>,
-    /// A parser for each line, or one that forgets each line. They keep their memory for the next lines.
+    /// A parser for each line, if what it makes of a line is asked for more than once. They keep their memory for the next lines.
     parsers: Vec<RefCell<OnDemand>>,
-    /// Whether columns that are asked for one after the other need the parser.
+    /// The parser of all lines without their own. It stays in the caches, and forgets each line.
+    shared_parser: RefCell<OnDemand>,
+    /// Whether columns and conditions that are asked one after the other need the parser.
     pub(crate) keeps_parsed: bool,
     /// The components of each line, if several columns are components.
     known_parts: Vec<KnownParts>,
@@ -188,11 +190,9 @@ impl<'a> Batch<'a> {
         self.plain_hosts = OnceCell::new();
     }
 
-    /// Adds the parsers that are missing: one for each line if several of the columns need the parser, because one is in the caches.
-    pub(crate) fn add_parsers(&mut self, columns: &[&Column]) {
-        let is_kept = self.keeps_parsed || keeps_parsed(columns.iter().map(|column| column.needs));
-        let n = if is_kept { self.lines.len() } else { 1 };
-        self.parsers.resize_with(self.parsers.len().max(n), RefCell::default);
+    /// Adds the parsers that are missing, so that each line has its own.
+    pub(crate) fn add_parsers(&mut self) {
+        self.parsers.resize_with(self.parsers.len().max(self.lines.len()), RefCell::default);
     }
 
     /// Finds the components of all lines if several columns are components.
@@ -227,7 +227,7 @@ impl<'a> Batch<'a> {
             if n_kept < n {
                 self.lines.swap(n_kept, n);
                 // What a parser knows belongs to its line.
-                if n < self.parsers.len() {
+                if self.keeps_parsed {
                     self.parsers.swap(n_kept, n);
                 }
             }
@@ -380,14 +380,12 @@ impl<'b, 'a> Row<'b, 'a> {
             return ask(&mut OnDemand::default().line(self.line, base, false));
         }
         let is_accepted = self.verdict.accepts(Grammar::Rfc3986);
-        let parsers = &self.batch.parsers;
-        let is_shared = parsers.len() == 1;
-        let mut parser = parsers[if is_shared { 0 } else { self.n }].borrow_mut();
-        let answer = ask(&mut parser.line(self.line, base, is_accepted));
-        if is_shared {
-            parser.forget();
+        if let Some(own) = self.batch.parsers.get(self.n) {
+            return ask(&mut own.borrow_mut().line(self.line, base, is_accepted));
         }
-        answer
+        let mut shared = self.batch.shared_parser.borrow_mut();
+        shared.forget();
+        ask(&mut shared.line(self.line, base, is_accepted))
     }
 
     /// The level.

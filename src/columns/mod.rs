@@ -28,7 +28,7 @@ use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::{Parts, host};
 use urlsift_grammar::whatwg::{Level, ValidationError};
 
-/// How many lines of a list are taken at a time. Their cells stay in the cache.
+/// How many lines or fields are taken at a time. Their cells stay in the cache.
 pub(crate) const BATCH: usize = 256;
 
 /// A column.
@@ -178,11 +178,16 @@ impl Need {
 impl<'a> Batch<'a> {
     /// The cells of columns, one for each line.
     pub fn cells(&mut self, columns: &[&Column]) -> Vec<Cells<'a>> {
-        if columns.iter().any(|column| column.needs == Need::Parser) {
-            self.add_parsers(columns);
+        if self.keeps_parsed || keeps_parsed(columns.iter().map(|column| column.needs)) {
+            self.add_parsers();
         }
         self.add_components(columns.iter().filter(|column| column.needs == Need::Components).count() > 1);
         columns.iter().map(|column| (column.cells)(self)).collect()
+    }
+
+    /// The cells of a column.
+    pub(crate) fn cells_of(&mut self, column: &Column) -> Cells<'a> {
+        self.cells(&[column]).pop().expect("a column has cells")
     }
 }
 

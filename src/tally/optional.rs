@@ -293,11 +293,9 @@ impl OptionalCounts {
         batch.lines.retain(|line| line.bytes.as_ref().is_some_and(|line| line.len() <= MAX_PARSED_LEN));
         for of in KEYS.into_iter().filter(|&of| wanted.has(of)) {
             let column = COLUMNS.iter().find(|column| column.name == of.name()).expect("a key is a column");
-            for cells in batch.cells(&[column]) {
-                let Cells::Texts(texts) = cells else { unreachable!("a key is a text") };
-                let keys = (0..texts.len()).filter_map(|n| texts.get(n));
-                keys.for_each(|key| self.count_distinct(of, hash(key)));
-            }
+            let Cells::Texts(texts) = batch.cells_of(column) else { unreachable!("a key is a text") };
+            let keys = (0..texts.len()).filter_map(|n| texts.get(n));
+            keys.for_each(|key| self.count_distinct(of, hash(key)));
         }
     }
 

@@ -96,7 +96,7 @@ impl FilterArgs {
                     let mut batch = Batch::default();
                     batch.lines.push(Line::of_field(host.into(), false));
                     batch.suffixes = suffixes.clone();
-                    if !batch.cells(&[column])[0].has(0, Some(name)) {
+                    if !batch.cells_of(column).has(0, Some(name)) {
                         let (key, text) = (column.name, String::from_utf8_lossy(name));
                         let why =
                             "by the list of public suffixes, no host has it; --where host=... compares hosts";
