@@ -2,7 +2,7 @@
 //!
 //! This module knows offsets and line ends, and not what a line contains.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -14,10 +14,8 @@ use crate::object::{Seekable, became_shorter};
 ///
 /// Bytes before the range are read and dropped. After the end of the last line, at most one buffer more is read.
 pub struct Span<R> {
-    source: R,
-    /// Bytes that were read. The first byte that was not given out is at offset `at` of the source.
-    buffer: Vec<u8>,
-    used: usize,
+    /// The bytes of the source from offset `at` on.
+    source: BufReader<R>,
     at: u64,
     /// End of the range.
     end: u64,
@@ -25,11 +23,9 @@ pub struct Span<R> {
     source_end: Arc<OnceLock<u64>>,
 }
 
-/// Bytes read at a time before the first line.
+/// Bytes read at a time, unless the reader asks for more. So many are also read first behind the range: most lines end soon after it. A line that does
+/// not may be very long, and is read in larger steps.
 const BUFFER: usize = 64 << 10;
-
-/// Bytes read first behind the range. Most lines end soon after it. A line that does not may be very long, and is read in larger steps.
-const LOOK: u64 = 4 << 10;
 
 impl<'a> Span<FileBytes<'a>> {
     /// The lines of a file that begin in `range`. `len` is the length of the file when the scan began.
@@ -51,30 +47,19 @@ impl<R: Read> Span<R> {
         Self::from_offset(source, 0, range)
     }
 
-    /// The same if the source begins at offset `at`, before the range or at its start.
+    /// The same if the source begins at offset `at`, which is 0 or before the range.
     fn from_offset(source: R, at: u64, range: &Range<u64>) -> io::Result<Self> {
-        let (buffer, source_end) = (Vec::new(), Arc::default());
-        let mut span = Self { source, buffer, used: 0, at, end: range.end, last: b'\n', source_end };
-        if range.start == 0 || range.is_empty() {
+        let source = BufReader::with_capacity(BUFFER, source);
+        let mut span = Self { source, at, end: range.end, last: b'\n', source_end: Arc::default() };
+        if range.is_empty() {
             // An empty range has no lines.
-            span.end = if range.is_empty() { 0 } else { span.end };
-            return Ok(span);
+            span.end = 0;
+        } else if range.start > 0 {
+            // A line begins after an LF. The first LF that matters may be the last byte before the range.
+            let mut before = span.source.by_ref().take(range.start - 1 - at);
+            span.at += io::copy(&mut before, &mut io::sink())?;
+            span.at += span.source.by_ref().take(range.end - span.at).skip_until(b'\n')? as u64;
         }
-        // A line begins after an LF. The first LF that matters may be the last byte before the range.
-        while span.at + 1 < range.start && span.fill()? {
-            let n = (range.start - 1 - span.at).min(span.rest().len() as u64);
-            span.use_up(usize::try_from(n).expect("no more than is in memory"));
-        }
-        while span.at + 1 < range.end && span.fill()? {
-            let most = usize::try_from(range.end - 1 - span.at).unwrap_or(usize::MAX);
-            let look = &span.rest()[..span.rest().len().min(most)];
-            if let Some(lf) = memchr(b'\n', look) {
-                span.use_up(lf + 1);
-                return Ok(span);
-            }
-            span.use_up(look.len());
-        }
-        span.end = span.at;
         Ok(span)
     }
 
@@ -87,41 +72,6 @@ impl<R: Read> Span<R> {
     pub fn source_end(&self) -> Arc<OnceLock<u64>> {
         Arc::clone(&self.source_end)
     }
-
-    fn rest(&self) -> &[u8] {
-        &self.buffer[self.used..]
-    }
-
-    fn use_up(&mut self, n: usize) {
-        self.used += n;
-        self.at += n as u64;
-    }
-
-    /// Reads more bytes if none are left. Returns whether there are any.
-    fn fill(&mut self) -> io::Result<bool> {
-        if self.rest().is_empty() {
-            self.buffer.resize(BUFFER, 0);
-            let n = self.read_source(None)?;
-            self.buffer.truncate(n);
-            self.used = 0;
-        }
-        Ok(!self.buffer.is_empty())
-    }
-
-    /// Reads into `buffer`, or into its own buffer if that is `None`.
-    fn read_source(&mut self, buffer: Option<&mut [u8]>) -> io::Result<usize> {
-        let buffer = buffer.unwrap_or(&mut self.buffer);
-        loop {
-            match self.source.read(buffer) {
-                Ok(0) if !buffer.is_empty() => {
-                    let _ = self.source_end.set(self.at);
-                    return Ok(0);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result,
-            }
-        }
-    }
 }
 
 impl<R: Read> Read for Span<R> {
@@ -132,17 +82,13 @@ impl<R: Read> Read for Span<R> {
         }
         let most = match is_inside {
             true => self.end - self.at,
-            false if self.at - self.end < LOOK => LOOK,
+            false if self.at - self.end < BUFFER as u64 => BUFFER as u64,
             false => u64::MAX,
         };
         let room = buffer.len().min(usize::try_from(most).unwrap_or(usize::MAX));
-        let mut n;
-        if self.rest().is_empty() {
-            n = self.read_source(Some(&mut buffer[..room]))?;
-        } else {
-            n = room.min(self.rest().len());
-            buffer[..n].copy_from_slice(&self.rest()[..n]);
-            self.used += n;
+        let mut n = self.source.read(&mut buffer[..room])?;
+        if n == 0 {
+            let _ = self.source_end.set(self.at);
         }
         if !is_inside {
             // Nothing is read behind the end of the last line.
