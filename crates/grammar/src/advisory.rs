@@ -3,11 +3,9 @@
 //! The scan takes a line in any number of parts. So its memory use does not depend on the length of the line. This file does not
 //! decide whether a line is accepted.
 
-use std::fmt;
-
 use crate::hex::{hex_byte, hex_digit};
 use crate::named;
-use crate::named_enum::write_list;
+use crate::named_enum::named_set;
 use crate::scheme::{GOPHER, KNOWN};
 
 named! {
@@ -28,33 +26,14 @@ named! {
     }
 }
 
-/// A set of advisories.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Advisories(u8);
+named_set! {
+    /// A set of advisories.
+    Advisories(u8) of Advisory,
+    /// Returns whether the set contains an advisory.
+    has
+}
 
 impl Advisories {
-    /// Returns whether the set is empty.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Returns whether the set contains `advisory`.
-    #[must_use]
-    pub const fn has(self, advisory: Advisory) -> bool {
-        self.0 >> advisory as u8 & 1 == 1
-    }
-
-    /// The advisories of the set, in the order of [`Advisory::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Advisory> {
-        let mut bits = self.0;
-        std::iter::from_fn(move || {
-            let next = Advisory::ALL.get(bits.trailing_zeros() as usize).copied();
-            bits &= bits.wrapping_sub(1);
-            next
-        })
-    }
-
     fn add(&mut self, advisory: Advisory) {
         self.0 |= 1 << advisory as u8;
     }
@@ -101,21 +80,6 @@ impl Advisories {
             }
         }
         found
-    }
-}
-
-/// Writes the names, joined by commas, or `-` if there are none.
-impl fmt::Display for Advisories {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_list(out, self.iter().map(Advisory::name))
-    }
-}
-
-impl FromIterator<Advisory> for Advisories {
-    fn from_iter<I: IntoIterator<Item = Advisory>>(all: I) -> Self {
-        let mut set = Self::default();
-        all.into_iter().for_each(|advisory| set.add(advisory));
-        set
     }
 }
 

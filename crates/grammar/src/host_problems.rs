@@ -1,12 +1,11 @@
 //! What is noteworthy about a host for the Domain Name System.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use crate::host::{HostKind, is_numeric};
 use crate::host_set::HostSet;
 use crate::named;
-use crate::named_enum::write_list;
+use crate::named_enum::named_set;
 use crate::public_suffix::SuffixList;
 
 named! {
@@ -33,9 +32,12 @@ named! {
     }
 }
 
-/// A set of problems.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct HostProblems(u16);
+named_set! {
+    /// A set of problems.
+    HostProblems(u16) of HostProblem,
+    /// Returns whether the set contains a problem.
+    has
+}
 
 impl HostProblems {
     /// The problems of a host that [`compared`](crate::host::compared) returned. An address and the empty host have none. The cost is linear in the length of the host.
@@ -75,36 +77,6 @@ impl HostProblems {
             (SPECIAL_USE.contains(host, None), HostProblem::SpecialUse),
         ];
         tests.into_iter().filter(|(holds, _)| *holds).map(|(_, problem)| problem).collect()
-    }
-
-    /// Returns whether the set is empty.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Returns whether the set contains `problem`.
-    #[must_use]
-    pub const fn has(self, problem: HostProblem) -> bool {
-        self.0 >> problem as u16 & 1 == 1
-    }
-
-    /// The problems of the set, in the order of [`HostProblem::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = HostProblem> {
-        HostProblem::ALL.iter().copied().filter(move |problem| self.has(*problem))
-    }
-}
-
-impl FromIterator<HostProblem> for HostProblems {
-    fn from_iter<I: IntoIterator<Item = HostProblem>>(all: I) -> Self {
-        Self(all.into_iter().fold(0, |set, problem| set | 1 << problem as u16))
-    }
-}
-
-/// Writes the names, joined by commas, or `-` if there are none.
-impl fmt::Display for HostProblems {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_list(out, self.iter().map(HostProblem::name))
     }
 }
 

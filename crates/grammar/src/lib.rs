@@ -60,7 +60,7 @@ pub mod host_set;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::named_enum::write_list;
+use crate::named_enum::named_set;
 
 /// The compiler of this program, for what measures.
 #[doc(hidden)]
@@ -209,19 +209,22 @@ impl FromStr for Grammar {
     }
 }
 
-/// The set of grammars that accept a line.
-///
-/// ```
-/// # mod urlsift { pub use urlsift_grammar::{Grammar, judge::judge}; }
-/// use urlsift::{Grammar, judge};
-///
-/// let verdict = judge(b"https://example.org/~fred").verdict();
-/// assert!(verdict.accepts(Grammar::Rfc3986));
-/// assert!(!verdict.accepts(Grammar::Rfc1738)); // "~" came with RFC 2396
-/// assert_eq!(verdict.to_string(), "rfc2396,rfc3986");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Verdict(u8);
+named_set! {
+    /// The set of grammars that accept a line.
+    ///
+    /// ```
+    /// # mod urlsift { pub use urlsift_grammar::{Grammar, judge::judge}; }
+    /// use urlsift::{Grammar, judge};
+    ///
+    /// let verdict = judge(b"https://example.org/~fred").verdict();
+    /// assert!(verdict.accepts(Grammar::Rfc3986));
+    /// assert!(!verdict.accepts(Grammar::Rfc1738)); // "~" came with RFC 2396
+    /// assert_eq!(verdict.to_string(), "rfc2396,rfc3986");
+    /// ```
+    Verdict(u8) of Grammar,
+    /// Returns whether a grammar accepts the line.
+    accepts
+}
 
 impl Verdict {
     /// The number of sets of five grammars. 16 of them occur as the verdict of a line.
@@ -250,40 +253,9 @@ impl Verdict {
         self.0
     }
 
-    /// Returns whether `grammar` accepts the line.
-    #[must_use]
-    pub const fn accepts(self, grammar: Grammar) -> bool {
-        self.0 >> grammar as u8 & 1 == 1
-    }
-
-    /// Returns whether no grammar accepts the line.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// Returns whether the set contains all grammars of `other`.
     #[must_use]
     pub const fn includes(self, other: Self) -> bool {
         self.0 & other.0 == other.0
-    }
-
-    /// The accepting grammars, in the order of [`Grammar::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Grammar> {
-        Grammar::ALL.into_iter().filter(move |&grammar| self.accepts(grammar))
-    }
-}
-
-/// Collects grammars into a set.
-impl FromIterator<Grammar> for Verdict {
-    fn from_iter<I: IntoIterator<Item = Grammar>>(grammars: I) -> Self {
-        Self(grammars.into_iter().fold(0, |bits, grammar| bits | 1 << grammar as u8))
-    }
-}
-
-/// Writes the names of the accepting grammars, joined by commas, or `-` if there are none.
-impl fmt::Display for Verdict {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_list(out, self.iter().map(Grammar::name))
     }
 }

@@ -47,8 +47,59 @@ macro_rules! named {
     };
 }
 
+/// Declares a set of the variants of an enum that has `ALL` and `name()`, with a method that says whether a variant is in it.
+macro_rules! named_set {
+    ($(#[$meta:meta])* $set:ident($bits:ident) of $kind:ident, $(#[$meta_of_has:meta])* $has:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $set($bits);
+
+        impl $set {
+            $(#[$meta_of_has])*
+            #[must_use]
+            pub const fn $has(self, one: $kind) -> bool {
+                self.0 >> one as u8 & 1 == 1
+            }
+
+            /// Returns whether the set is empty.
+            #[must_use]
+            pub const fn is_empty(self) -> bool {
+                self.0 == 0
+            }
+
+            /// What is in the set, in the order of `ALL`.
+            pub fn iter(self) -> impl Iterator<Item = $kind> {
+                let mut bits = self.0;
+                std::iter::from_fn(move || {
+                    let next = $kind::ALL.get(bits.trailing_zeros() as usize).copied();
+                    bits &= bits.wrapping_sub(1);
+                    next
+                })
+            }
+        }
+
+        impl FromIterator<$kind> for $set {
+            fn from_iter<I: IntoIterator<Item = $kind>>(all: I) -> Self {
+                Self(all.into_iter().fold(0, |bits, one| bits | 1 << one as u8))
+            }
+        }
+
+        /// Writes the names, joined by commas, or `-` if there are none.
+        impl std::fmt::Display for $set {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                crate::named_enum::write_list(out, self.iter().map($kind::name))
+            }
+        }
+    };
+}
+
+pub(crate) use named_set;
+
 /// Writes names joined by commas, or `-` when there are none.
-pub fn write_list(out: &mut fmt::Formatter<'_>, names: impl Iterator<Item = &'static str>) -> fmt::Result {
+pub(crate) fn write_list(
+    out: &mut fmt::Formatter<'_>,
+    names: impl Iterator<Item = &'static str>,
+) -> fmt::Result {
     let mut between = "";
     for name in names {
         out.write_str(between)?;
