@@ -1,38 +1,6 @@
 //! Reads the access log of AWS application load balancers: columns separated by blanks. The first quoted column is the request,
-//! `"GET https://example.org:443/path HTTP/1.1"`. A request that the balancer could not read is `"- http://example.org:80- "`.
-
-use super::quoted::{SEPARATORS, Strings, target};
-use super::separators::Set;
-use super::{BadCause, Cursor, Miss, Part, Record, RecordReader, Role, Selector};
-
-/// The request, which is the only field.
-#[derive(Clone, Debug)]
-pub(super) struct Request;
-
-impl Request {
-    pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
-        let is_other = |field: &Selector| !field.is_name("request");
-        fields.iter().position(is_other).map_or(Ok(Self), Err)
-    }
-}
-
-impl RecordReader for Request {
-    #[inline(never)]
-    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
-        let strings = Strings::walk(&mut cursor.marks, cursor.at);
-        Record::line(&cursor.rest()[..strings.len], &mut cursor.more, |line, parts| {
-            let request = strings.get(0, line)?.ok_or(Miss::Bad(BadCause::NotARecord, line.len()))?;
-            if let Some((at, bytes)) = target(line, request)? {
-                parts.push(Part { role: Role::Request, wanted: 0, bytes, at });
-            }
-            parts.or_skip()
-        })
-    }
-
-    fn separators(&self) -> Set {
-        SEPARATORS
-    }
-}
+//! `"GET https://example.org:443/path HTTP/1.1"`. A request that the balancer could not read is `"- http://example.org:80- "`. The reader is that of
+//! the common log format.
 
 /// Whether a line begins with a kind of connection and a time, and contains a quote.
 pub(super) fn is_record(line: &[u8]) -> bool {

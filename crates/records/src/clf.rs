@@ -36,6 +36,12 @@ impl WantedFields {
         Ok(Self { request: index("request"), referer: index("referer") })
     }
 
+    /// The request, which is the only field.
+    pub(super) fn of_request(fields: &[Selector]) -> Result<Self, usize> {
+        let is_other = |field: &Selector| !field.is_name("request");
+        fields.iter().position(is_other).map_or(Ok(Self { request: Some(0), referer: None }), Err)
+    }
+
     #[inline(always)]
     fn take<'a>(&self, line: &'a [u8], strings: &Strings, parts: &mut Parts<'_, 'a>) -> Outcome {
         let request = strings.get(0, line)?.ok_or(Miss::Bad(BadCause::NotARecord, line.len()))?;

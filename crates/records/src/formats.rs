@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::markup::Language;
 use super::page::Page;
-use super::record::{Begins, Cursor, Gap, Record, RecordReader, none_of};
+use super::record::{Begins, Cursor, Record, RecordReader, none_of};
 use super::selector::Selector;
 use super::{alb, cdx, cdxj, clf, container, csv, json, lines, log, markup, text, w3c, warc};
 use urlsift_grammar::named;
@@ -100,15 +100,11 @@ macro_rules! formats {
                 match self { $(Self::$variant(reader) => reader.read(cursor),)+ }
             }
 
-            pub(super) fn seek(&mut self, bytes: &[u8], offset: u64) -> Gap {
-                match self { $(Self::$variant(reader) => reader.seek(bytes, offset),)+ }
-            }
-
             pub(super) fn page(&self, wanted: u32) -> &Page {
                 match self { $(Self::$variant(reader) => reader.page(wanted),)+ }
             }
 
-            /// For what is called once for each chunk.
+            /// For what is called seldom, or is too long to be inlined.
             pub(super) fn as_dyn(&mut self) -> &mut dyn RecordReader {
                 match self { $(Self::$variant(reader) => reader,)+ }
             }
@@ -158,7 +154,7 @@ formats! {
         fields: COLUMNS, records: Text, begins: |head| w3c::begins(head, true),
     }
     /// The access log of the application load balancer of AWS. Read: the URL of the request.
-    Alb = "alb": alb::Request = alb::Request::new, {
+    Alb = "alb": clf::WantedFields = clf::WantedFields::of_request, {
         fields: "the only field of alb is request", is_record: alb::is_record,
     }
     /// The server access log of Amazon S3. Read: request target and Referer.

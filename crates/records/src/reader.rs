@@ -320,7 +320,7 @@ impl<'a> Fields<'_, 'a> {
         let gap = if reader.is_inside {
             Gap::default()
         } else {
-            reader.records.seek(behind, cursor.offset() + rest as u64)
+            reader.records.as_dyn().seek(behind, cursor.offset() + rest as u64)
         };
         cursor.at += rest + gap.len;
         reader.offset = cursor.offset();
