@@ -454,33 +454,25 @@ impl<'m, 'a> Text<'m, 'a> {
     /// Steps over the key at `at`. Returns whether it is `name`, and where its value begins.
     #[inline(always)]
     fn key(&mut self, at: usize, name: &[u8]) -> Result<(bool, usize), Broken> {
-        let quote = self.behind(b'"', at).ok_or_else(|| Broken(self.behind_blanks(at)))? - 1;
-        let key = self.string(quote)?;
-        let end = key.quotes[1] + 1;
+        let (key, value) = self.any_key(at)?;
+        let [start, end] = key.quotes;
         let is_it = if key.has_escapes {
             self.said_by(&key).is_some_and(|said| *said == *name)
         } else {
-            self.bytes[quote + 1..end - 1] == *name
+            self.bytes[start + 1..end] == *name
         };
-        let value = self.behind(b':', end).ok_or_else(|| Broken(self.behind_blanks(end)))?;
-        Ok((is_it, self.behind_blanks(value)))
+        Ok((is_it, value))
     }
 
     /// Where the value with this index begins, in the array whose bracket is at `at`; `None` if there is none.
-    fn find_index(&mut self, mut at: usize, index: usize) -> Result<Option<usize>, Broken> {
-        at += 1;
-        if self.behind(b']', at).is_some() {
-            return Ok(None);
-        }
+    fn find_index(&mut self, at: usize, index: usize) -> Result<Option<usize>, Broken> {
+        let mut next = self.first(at, b']');
         for _ in 0..index {
+            let Some(at) = next else { break };
             let value = self.behind_blanks(at);
-            let end = self.behind_value(value)?;
-            match self.after(end, b']')? {
-                After::Next(next) => at = next,
-                After::End(_) => return Ok(None),
-            }
+            next = self.next(value, b']')?;
         }
-        Ok(Some(at))
+        Ok(next)
     }
 }
 

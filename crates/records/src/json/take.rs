@@ -160,13 +160,13 @@ impl<'a> Text<'_, 'a> {
 
     /// Where the first element or member of the array or object at `at` is looked for; `None` if `close` follows at once.
     #[inline(always)]
-    fn first(&self, at: usize, close: u8) -> Option<usize> {
+    pub(super) fn first(&self, at: usize, close: u8) -> Option<usize> {
         self.behind(close, at + 1).is_none().then_some(at + 1)
     }
 
     /// Where the value or member after the value at `at` begins; `None` if `close` ends the array or object.
     #[inline(always)]
-    fn next(&mut self, at: usize, close: u8) -> Result<Option<usize>, Broken> {
+    pub(super) fn next(&mut self, at: usize, close: u8) -> Result<Option<usize>, Broken> {
         let end = self.behind_value(at)?;
         self.after(end, close).map(After::next)
     }
