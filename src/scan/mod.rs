@@ -11,13 +11,12 @@ pub(crate) mod scheme_counts;
 pub(crate) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter;
 use std::sync::LazyLock;
 
 use urlsift_engine::lanes::{List, defect_kinds};
 
 use crate::scan::count_line::Observer;
-use crate::scan::find_examples::Search;
+use crate::scan::find_examples::find_examples;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, DistinctOf, Signs, Tally, TopOf};
@@ -36,7 +35,7 @@ use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::{Grammar, Verdict};
 
 /// The options that change a count.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// The grammar whose refusals are explained, that is, counted by component and cause, with examples.
@@ -61,19 +60,6 @@ pub struct WhatwgWanted {
     /// The URL against which lines are parsed. Without one, lines that have no scheme have the level
     /// [`Relative`](urlsift_grammar::whatwg::Level::Relative).
     pub base: Option<Url>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            grammar: Grammar::Rfc3986,
-            lengths: false,
-            top: BTreeMap::new(),
-            distinct: BTreeSet::new(),
-            suffixes: UsedList::default(),
-            whatwg: None,
-        }
-    }
 }
 
 impl Options {
@@ -225,11 +211,7 @@ impl LineSink for Observer<'_> {
                 self.tally.count_defects(component, cause, n_lines);
             }
         }
-        if let Some(first) = stripes.next() {
-            let place = first.place;
-            let search = Search::new(self.tally, (self.shown, self.wanted.is_of_text), place, in_bulk);
-            search.look_in(self.tally, &mut iter::once(first).chain(stripes));
-        }
+        find_examples(self.tally, (self.shown, self.wanted.is_of_text), in_bulk, stripes);
     }
 
     #[inline]

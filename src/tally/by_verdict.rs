@@ -21,15 +21,9 @@ pub const MAX_SCHEMES: usize = 1000;
 pub const MAX_SCHEME_LEN: usize = 255;
 
 /// Lines by verdict.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct ByVerdict([u64; Verdict::COUNT]);
-
-impl Default for ByVerdict {
-    fn default() -> Self {
-        Self([0; Verdict::COUNT])
-    }
-}
 
 impl fmt::Debug for ByVerdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

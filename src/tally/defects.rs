@@ -21,24 +21,12 @@ pub struct FoundDefect<'a> {
 }
 
 /// Refused lines per component and cause. A table is fast, and about one in a hundred lines is counted here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Defects(Box<[[Found; CAUSES]; COMPONENTS]>);
 
-impl Default for Defects {
-    fn default() -> Self {
-        Self(Box::new(std::array::from_fn(|_| std::array::from_fn(|_| Found::default()))))
-    }
-}
-
 /// Numbers of lines per component and cause, without examples.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct DefectCounts(Box<[[u64; CAUSES]; COMPONENTS]>);
-
-impl Default for DefectCounts {
-    fn default() -> Self {
-        Self(Box::new([[0; CAUSES]; COMPONENTS]))
-    }
-}
 
 impl DefectCounts {
     #[inline]
