@@ -13,7 +13,7 @@ use crate::columns::{BATCH, Batch, COLUMNS, Line, Need, Origin, keeps_parsed};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
-use crate::run::pipeline::{Numbers, PooledBuffer, read_in_order};
+use crate::run::pipeline::{Ends, Numbers, PooledBuffer, read_in_order};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::judge_lines::JudgedLine;
@@ -28,7 +28,6 @@ use urlsift_input::progress::Stopped;
 use urlsift_input::{ChunkBytes, Input, Sizes};
 #[cfg(feature = "parquet")]
 use urlsift_records::WantedNames;
-use urlsift_records::input_signs::Signs;
 use urlsift_records::page::Bases;
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet;
@@ -81,23 +80,10 @@ impl Default for Records {
     }
 }
 
-/// The outcome of writing rows.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Written {
-    /// The inputs that could not be read to their end, by number, with one failure each.
-    pub failures: Vec<Failure>,
-    /// The records found in inputs other than lists, by number of the input. Records that were refused or skipped
-    /// have no row.
-    pub found: Vec<(u32, record_fields::Records)>,
-    /// The signs of the inputs, by number of the input.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command warns of them"))]
-    pub(crate) signs: Vec<(u32, Signs)>,
-}
-
 /// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
 ///
-/// A line is held in memory whole. A line of more than 64 MiB is a failure of its input.
+/// A line is held in memory whole. A line of more than 64 MiB is a failure of its input. Records that are refused or skipped have no row; the result
+/// counts all records.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -106,7 +92,7 @@ pub fn write_records(
     records: &Records,
     exec: &ExecOptions,
     out: &mut (dyn Write + Send),
-) -> io::Result<Written> {
+) -> io::Result<Ends> {
     if records.header && records.form == Form::Tsv {
         let names: Vec<_> = records.columns.iter().map(|column| column.name).collect();
         writeln!(out, "{}", names.join("\t"))?;
@@ -153,12 +139,12 @@ pub fn write_records(
         out.write_all(&text)?;
         out.flush()
     };
-    let (ended, ends) = read_in_order(inputs, (&records.reading, sizes, exec), |_| Ok(()), look, &work, sink);
-    let mut failures = ends.failures;
+    let (ended, mut ends) =
+        read_in_order(inputs, (&records.reading, sizes, exec), |_| Ok(()), look, &work, sink);
     if let Err(error) = ended {
         let Some(input) = stopped else { return Err(error) };
         // The first failure of an input is kept. Rows that end because of a stop must not pass for all of them.
-        failures.insert(0, Failure { input, error });
+        ends.failures.insert(0, Failure { input, error });
     }
     out.flush()?;
     for (input, records) in ends.records {
@@ -168,8 +154,9 @@ pub fn write_records(
         }
     }
     found.sort_by_key(|(input, _)| *input);
-    Failure::complete(&mut failures, &found);
-    Ok(Written { failures, found, signs: ends.signs })
+    Failure::complete(&mut ends.failures, &found);
+    ends.records = found;
+    Ok(ends)
 }
 
 /// Makes the rows of the lines of `bytes`, chunk by chunk as those of a file, and counts them. All lines end in LF.

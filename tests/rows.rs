@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use urlsift::columns::{COLUMNS, Column, Type};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::{self, Keep};
-use urlsift::internal::rows::{Written, write_records};
-use urlsift::internal::run::{BadRecord, ExecOptions, Format, Input, Reading, list_inputs};
+use urlsift::internal::rows::write_records;
+use urlsift::internal::run::{BadRecord, Ends, ExecOptions, Format, Input, Reading, list_inputs};
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::internal::{Field, MAX_RECORD_LEN, Reader, rows};
 use urlsift::{Grammar, judge};
@@ -41,7 +41,7 @@ impl Desk {
     }
 }
 
-fn rows(inputs: &[Input], reading: &Reading, exec: &ExecOptions) -> (String, Written) {
+fn rows(inputs: &[Input], reading: &Reading, exec: &ExecOptions) -> (String, Ends) {
     let mut records = rows::Records::default();
     records.columns = columns("input line offset length field verdict defect text");
     records.keep = Keep::Ascii;
@@ -138,7 +138,7 @@ fn there_is_a_row_for_each_field_in_order() {
         for (threads, shard_len) in [(1, 16), (3, 300), (2, 5000), (2, 1 << 20)] {
             let (found, written) = rows(&inputs, &Reading::of(format), &exec(threads, shard_len));
             assert_eq!(found, expected, "{name} in chunks of {shard_len}");
-            let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
+            let [(0, records)] = &written.records[..] else { panic!("{name}: one input") };
             assert_eq!((records.format, &records.counts), (format, reader.counts()), "{name}");
             let first: Vec<_> = records.refused.values().flatten().copied().collect();
             assert!(first.iter().all(|bad| refused.contains(bad)) && first.is_empty() == refused.is_empty());
@@ -186,7 +186,7 @@ fn lists_and_records_come_in_their_order() {
     for (threads, shard_len) in [(1, 100), (3, 1000)] {
         let (found, written) = rows(&inputs, &Reading::default(), &exec(threads, shard_len));
         assert_eq!(found, expected);
-        assert_eq!(written.found.iter().map(|(input, _)| *input).collect::<Vec<_>>(), [1, 4]);
+        assert_eq!(written.records.iter().map(|(input, _)| *input).collect::<Vec<_>>(), [1, 4]);
     }
 }
 

@@ -223,7 +223,7 @@ fn rows(inputs: &[Input], reading: &Reading, shard_len: usize) -> (Vec<String>, 
     let mut out = Vec::new();
     let mut written = write_records(inputs, &records, &exec(2, shard_len), &mut out).unwrap();
     let lines = String::from_utf8(out).unwrap();
-    (lines.lines().map(|line| line.replace('\t', " ")).collect(), written.found.remove(0).1)
+    (lines.lines().map(|line| line.replace('\t', " ")).collect(), written.records.remove(0).1)
 }
 
 #[test]

@@ -10,7 +10,6 @@
 //! Spaces may separate any two parts of a condition.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::str::FromStr;
 
 use crate::report::{Report, WhatwgCount, grouped, plural};
@@ -29,7 +28,7 @@ use crate::cli::suggest::did_you_mean;
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     /// The condition as typed.
-    text: String,
+    pub(crate) text: String,
     measure: Measure,
     /// Whether the condition holds, given how the measure compares with the limit.
     holds: fn(Ordering) -> bool,
@@ -240,13 +239,6 @@ fn percent(part: u64, whole: u64, limit: u64) -> String {
             return format!("{}.{:0decimals$}", rounded / unit, rounded % unit);
         }
         unit *= 10;
-    }
-}
-
-impl fmt::Display for Gate {
-    /// Writes the condition as it was typed.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.text)
     }
 }
 

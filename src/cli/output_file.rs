@@ -177,8 +177,8 @@ impl Output {
     pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
         let Some(file) = self.file() else { return Ok(()) };
         let is_it = |input: &&Input| {
-            let input =
-                if input.is_standard() { file_on_standard_input() } else { input.path().and_then(file_at) };
+            let standard = || plain(Handle::stdin().ok()?);
+            let input = if input.is_standard() { standard() } else { input.path().and_then(file_at) };
             input.is_some_and(|input| input == file)
         };
         let lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,13 +202,9 @@ impl Output {
             || self.file().is_some_and(|file| other.file() == Some(file))
     }
 
-    /// Whether the output is a file, which appears when it is whole.
+    /// Whether the output is a file.
     pub(crate) fn is_file(&self) -> bool {
-        match self {
-            Self::Standard(_) => standard_is_file(),
-            Self::Stream(..) => false,
-            Self::File(..) => true,
-        }
+        self.appears_whole() || self.file().is_some()
     }
 
     /// Writes everything that `write` writes.
@@ -362,18 +358,8 @@ fn file_at(path: &Path) -> Option<Handle> {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| Handle::from_path(path).ok())?
 }
 
-/// The regular file on standard input, if it is one.
-fn file_on_standard_input() -> Option<Handle> {
-    plain(Handle::stdin().ok()?)
-}
-
 fn plain(handle: Handle) -> Option<Handle> {
     handle.as_file().metadata().is_ok_and(|metadata| metadata.is_file()).then_some(handle)
-}
-
-/// Whether standard output is a file.
-fn standard_is_file() -> bool {
-    Handle::stdout().is_ok_and(|handle| plain(handle).is_some())
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {

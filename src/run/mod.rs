@@ -25,7 +25,7 @@ use std::{mem, thread};
 use serde::{Deserialize, Serialize};
 
 pub use crate::run::format_choice::Reading;
-pub use crate::run::pipeline::Failure;
+pub use crate::run::pipeline::{Ends, Failure};
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records, Selected};
 use crate::scan::{Options, SCANNERS, add_lines};

@@ -106,13 +106,14 @@ impl Drop for PooledBuffer {
     }
 }
 
-/// How inputs ended.
-#[derive(Default)]
-pub(crate) struct Ends {
-    /// The inputs that could not be read to their end.
-    pub(crate) failures: Vec<Failure>,
-    /// What is known of the records of inputs, and was in no chunk.
-    pub(crate) records: Vec<(u32, Records)>,
+/// How inputs ended, by number.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Ends {
+    /// The inputs that could not be read to their end, with one failure each.
+    pub failures: Vec<Failure>,
+    /// The records of inputs other than lists: of those that [`read_in_order`] has read, what was in no chunk.
+    pub records: Vec<(u32, Records)>,
     /// The signs of the inputs.
     pub(crate) signs: Vec<(u32, Signs)>,
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use urlsift::internal::escape::Keep;
-use urlsift::internal::rows::{Records, Written, write_records};
-use urlsift::internal::run::{Format, Selector, Skip, list_inputs};
+use urlsift::internal::rows::{Records, write_records};
+use urlsift::internal::run::{Ends, Format, Selector, Skip, list_inputs};
 
 use crate::support::{columns, exec, naive_cells};
 
@@ -21,7 +21,7 @@ fn rows(
     fields: &[Selector],
     names: &str,
     (threads, shard_len): (usize, usize),
-) -> (String, Written) {
+) -> (String, Ends) {
     let mut records = Records::default();
     records.columns = columns(names);
     records.keep = Keep::Ascii;
@@ -53,7 +53,7 @@ fn there_is_a_row_for_each_value_in_order() {
             let (text, written) = rows(&path, column.as_slice(), COLUMNS, effort);
             assert_eq!(text, naive_rows(&found), "{name} {effort:?}");
             assert!(written.failures.is_empty(), "{name}");
-            let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
+            let [(0, records)] = &written.records[..] else { panic!("{name}: one input") };
             assert_eq!(records.format, Format::Parquet);
             assert_eq!(records.column, Some(table.columns()[number].to_string()));
             let mut read: Vec<_> = found.values.iter().map(|(row, ..)| row).collect();
@@ -86,7 +86,7 @@ fn rows_before_damage_are_written() {
         let message = failure.error.to_string();
         assert!(message.starts_with("row group 2, page at byte "), "{message}");
         assert!(message.ends_with("; 50 of its 103 rows were read"), "{message}");
-        assert_eq!(written.found[0].1.counts.records(), 50);
+        assert_eq!(written.records[0].1.counts.records(), 50);
     }
 }
 
@@ -101,7 +101,7 @@ fn files_without_values_have_no_rows() {
         fs::write(&path, file).unwrap();
         let (text, written) = rows(&path, &[], COLUMNS, (2, 1 << 20));
         assert!(text.is_empty() && written.failures.is_empty(), "{:?}", written.failures);
-        assert_eq!(written.found[0].1.counts.skipped(Skip::NoField), n_rows);
+        assert_eq!(written.records[0].1.counts.skipped(Skip::NoField), n_rows);
     }
 }
 
@@ -154,7 +154,7 @@ fn rows_of_several_columns_are_interleaved() {
                 last = offset;
             }
             assert_eq!(text.lines().count(), expected.len(), "{name}");
-            let records = &written.found[0].1;
+            let records = &written.records[0].1;
             let n_of = |n: usize| expected.iter().filter(|(_, of, ..)| *of == n).count() as u64;
             assert_eq!(records.selected.len(), fields.len(), "{name}");
             for (n, selected) in records.selected.iter().enumerate() {

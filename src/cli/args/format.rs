@@ -172,10 +172,12 @@ impl ReadingArgs {
         format.chain(fields).chain(delimiter).chain(escape).chain(log_format).collect()
     }
 
-    /// Says which formats were detected and which columns were chosen, unless the user named them.
-    pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input]) {
+    /// Says which formats were detected and which columns were chosen, unless the user named them. Then says why records of an input gave no URL. A
+    /// report says so too, so with one (`has_report`) only inputs without any URL are named. Last come the wanted fields that select nothing.
+    pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input], has_report: bool) {
+        let name = |input: u32| inputs.get(input as usize).map_or("?", Input::name);
         for (input, records) in found {
-            let name = inputs.get(*input as usize).map_or("?", Input::name);
+            let name = name(*input);
             let format = records.format;
             let dialect = records.dialect.map_or(String::new(), described);
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
@@ -208,6 +210,17 @@ impl ReadingArgs {
             };
             warn(&format!("{name}: read as {format}{dialect}{column}{tip}{as_lines}"));
         }
+        for (input, records) in found {
+            let is_useless = records.counts.read() == 0
+                && records.counts.skipped(Skip::NoField) == 0
+                && records.missing_column().is_none();
+            if (is_useless || !has_report)
+                && let Some(causes) = causes(records)
+            {
+                warn(&format!("{}: {causes}", name(*input)));
+            }
+        }
+        complain_of_empty_fields(found);
     }
 }
 
@@ -235,31 +248,6 @@ fn complain_of_empty_fields(found: &[(u32, Records)]) {
     {
         if read().all(|records| records.selected.get(n).is_none_or(|wanted| wanted.roles.is_empty())) {
             warn(&format!("--field {name} selects no value"));
-        }
-    }
-}
-
-/// Names the inputs of which no record yielded a URL, with causes. For commands that write a report.
-pub(crate) fn complain_of_useless_records(found: &[(u32, Records)], inputs: &[Input]) {
-    let is_useless =
-        |records: &Records| records.counts.read() == 0 && records.counts.skipped(Skip::NoField) == 0;
-    let useless =
-        found.iter().filter(|(_, records)| is_useless(records) && records.missing_column().is_none());
-    complain_of_causes(useless, inputs);
-    complain_of_empty_fields(found);
-}
-
-/// Names the inputs with records that yielded no URL, with causes. For commands that write no report.
-pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
-    complain_of_causes(found.iter(), inputs);
-    complain_of_empty_fields(found);
-}
-
-fn complain_of_causes<'f>(found: impl Iterator<Item = &'f (u32, Records)>, inputs: &[Input]) {
-    for (input, records) in found {
-        let name = inputs.get(*input as usize).map_or("?", Input::name);
-        if let Some(causes) = causes(records) {
-            warn(&format!("{name}: {causes}"));
         }
     }
 }

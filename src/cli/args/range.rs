@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use crate::partial_report::plan::Split;
 use crate::partial_report::{Identity, Partial, Settings};
-use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
+use crate::run::{Ends, ExecOptions, Failure, Part, Reading, scan_parts};
 use crate::scan::Options;
 use clap::Args;
 use urlsift_grammar::password::masked_text;
 use urlsift_input::{Codec, Input};
-use urlsift_records::input_signs::Signs;
 
 use crate::cli::args::paths::input_at;
 use crate::cli::args::size::count;
@@ -92,18 +91,6 @@ impl PartArgs {
     }
 }
 
-/// The result of a scan of parts.
-#[derive(Default)]
-pub(crate) struct PartsFound {
-    /// `None` if there was nothing to scan.
-    pub(crate) partial: Option<Partial>,
-    pub(crate) failures: Vec<Failure>,
-    /// The detected formats of inputs with records.
-    pub(crate) records: Vec<(u32, Records)>,
-    /// The signs of the inputs.
-    pub(crate) signs: Vec<(u32, Signs)>,
-}
-
 impl Asked {
     fn of_splits(list: Input, codec: Option<Codec>) -> io::Result<Self> {
         let (lines, is_listed_in_standard) = (BufReader::new(list.reader()?.0), list.is_standard());
@@ -161,7 +148,7 @@ impl Asked {
         Self { inputs, identities, parts, ..self }
     }
 
-    /// Scans the parts.
+    /// Scans the parts. Without any, there is no partial report.
     ///
     /// # Errors
     /// If parts overlap.
@@ -171,8 +158,8 @@ impl Asked {
         reading: &Reading,
         options: &Options,
         exec: &ExecOptions,
-    ) -> io::Result<PartsFound> {
-        let mut found = PartsFound::default();
+    ) -> io::Result<(Option<Partial>, Ends)> {
+        let (mut partial, mut ends) = (None::<Partial>, Ends::default());
         // Whole inputs are scanned together. Other parts are scanned one by one, because each has its own line numbers.
         let (whole, parts): (Vec<_>, Vec<_>) = self.parts.iter().cloned().partition(Part::is_whole);
         let groups = [whole].into_iter().chain(parts.into_iter().map(|part| vec![part]));
@@ -180,19 +167,19 @@ impl Asked {
             let mut some = scan_parts(&self.inputs, &parts, reading, options, exec);
             Failure::say(&mut some.scanned.failures, advice::words);
             let part = Partial::new(&some, &parts, &self.identities, self.n_inputs, settings.clone());
-            let merged = match found.partial.take() {
+            let merged = match partial.take() {
                 Some(partial) => part.and_then(|part| partial.merge(part)),
                 None => part,
             };
-            found.partial = Some(merged?);
-            found.signs.extend(some.scanned.tally.signs());
-            found.failures.extend(some.scanned.failures);
-            found.records.extend(some.scanned.records);
-            if found.failures.iter().any(Failure::is_stop) {
+            partial = Some(merged?);
+            ends.signs.extend(some.scanned.tally.signs());
+            ends.failures.extend(some.scanned.failures);
+            ends.records.extend(some.scanned.records);
+            if ends.failures.iter().any(Failure::is_stop) {
                 break;
             }
         }
-        found.failures.sort_by_key(|failure| failure.input);
-        Ok(found)
+        ends.failures.sort_by_key(|failure| failure.input);
+        Ok((partial, ends))
     }
 }

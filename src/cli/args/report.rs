@@ -11,7 +11,6 @@ use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
 use urlsift_grammar::escape::Keep;
-use urlsift_input::Input;
 
 use crate::cli::output_file::Output;
 use crate::cli::{advice, complain, output_path, warn};
@@ -83,7 +82,7 @@ enum Colour {
 
 /// An output for a report, opened before the scan starts.
 pub(crate) struct ReportOutput {
-    output: Output,
+    pub(crate) target: Output,
     format: Format,
     style: TextStyle,
 }
@@ -97,9 +96,9 @@ impl ReportArgs {
         let by_ending = || format_of(self.output.as_deref(), &ENDINGS);
         let chosen = if self.json { Some(Format::Json) } else { self.format };
         let format = chosen.map_or_else(by_ending, |format| Ok(Some(format)))?.unwrap_or(Format::Text);
-        let output = Output::open(self.output.as_deref())?;
-        let style = self.style(output.is_standard());
-        Ok(ReportOutput { output, format, style })
+        let target = Output::open(self.output.as_deref())?;
+        let style = self.style(target.is_standard());
+        Ok(ReportOutput { target, format, style })
     }
 
     /// The style of the text report. Files and pipes always get the same style; a terminal gets what it can show.
@@ -157,20 +156,7 @@ impl ReportOutput {
     /// # Errors
     /// If the output cannot be written. The error names it.
     pub(crate) fn write_partial(self, partial: &Partial) -> io::Result<()> {
-        self.output.write(|out| partial.write_json(out))
-    }
-
-    /// The output's name in messages.
-    pub(crate) fn name(&self) -> &Path {
-        self.output.name()
-    }
-
-    /// Checks that the output is not an input.
-    ///
-    /// # Errors
-    /// If it is one of `inputs`.
-    pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
-        self.output.check_is_no_input(inputs)
+        self.target.write(|out| partial.write_json(out))
     }
 
     /// Writes the report of a scan. It `is_void` if no line of any input was read: an existing file is worth more than that.
@@ -178,8 +164,8 @@ impl ReportOutput {
     /// # Errors
     /// If the output cannot be written. The error names it.
     pub(crate) fn write_scanned(self, report: &Report, is_void: bool) -> io::Result<()> {
-        if is_void && self.output.appears_whole() {
-            complain(&format!("nothing was written to {}", self.name().display()));
+        if is_void && self.target.appears_whole() {
+            complain(&format!("nothing was written to {}", self.target.name().display()));
             Ok(())
         } else if is_void && self.format == Format::Text {
             // A page of zeros below the errors would only hide them.
@@ -194,9 +180,9 @@ impl ReportOutput {
     /// # Errors
     /// If the output cannot be written. The error names it.
     pub(crate) fn write(self, report: &Report) -> io::Result<()> {
-        let name = self.name().display().to_string();
+        let name = self.target.name().display().to_string();
         let mut lacks_json = false;
-        self.output.write(|out| match self.format {
+        self.target.write(|out| match self.format {
             Format::Partial => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a finished report cannot be merged any more; --format partial is for scan and merge",

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use crate::columns::{COLUMNS, Need};
 use crate::filter::Test;
-use crate::rows::{Column, Form, Records, Written, write_records};
-use crate::run::{ExecOptions, Failure};
+use crate::rows::{Column, Form, Records, write_records};
+use crate::run::{Ends, ExecOptions, Failure};
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use urlsift_grammar::escape::Keep;
@@ -16,7 +16,7 @@ use urlsift_grammar::resolve::Base;
 use urlsift_input::progress::Watch;
 
 use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::format::{ReadingArgs, complain_of_records};
+use crate::cli::args::format::ReadingArgs;
 use crate::cli::args::report::{format_of, shown_on_terminal};
 use crate::cli::offered::Offered;
 use crate::cli::output_file::Output;
@@ -217,7 +217,7 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     records.filter = args.filter.filter(args.grammar.grammar, &records.suffixes, only)?;
     records.mask_passwords = args.mask_passwords;
     set_bases(&mut records, args.base.as_deref())?;
-    let mut written = Written::default();
+    let mut ends = Ends::default();
     let output = Output::open(args.output.as_deref())?;
     let on_terminal = output.is_standard() && io::stdout().is_terminal();
     records.header = args.header || has_header_on_terminal && on_terminal;
@@ -233,11 +233,11 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     let mut left = false;
     let write = |exec: &ExecOptions| {
         output.write(|out| {
-            written = write_records(&inputs, &records, exec, out)?;
+            ends = write_records(&inputs, &records, exec, out)?;
             let n_lines = exec.watch.as_ref().map_or(0, Watch::lines);
-            left = whole && is_void(&inputs, &written.failures, n_lines);
+            left = whole && is_void(&inputs, &ends.failures, n_lines);
             // The error keeps an existing output file unchanged.
-            if left || written.failures.iter().any(Failure::is_stop) {
+            if left || ends.failures.iter().any(Failure::is_stop) {
                 Err(io::ErrorKind::Interrupted.into())
             } else {
                 Ok(())
@@ -245,10 +245,9 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
         })
     };
     let (result, signal) = args.input.attend(args.input.exec(), &inputs, mixed, write);
-    let Written { mut failures, found, signs } = written;
+    let Ends { mut failures, records: found, signs } = ends;
     Failure::say(&mut failures, advice::words);
-    args.reading.explain(&found, &inputs);
-    complain_of_records(&found, &inputs);
+    args.reading.explain(&found, &inputs, false);
     warn_of_signs(signs.into_iter(), &inputs);
     complain_of(&failures, &inputs);
     if failures.iter().any(Failure::is_stop) {

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
     let output = args.report.open()?;
-    output.check_is_no_input(&inputs)?;
+    output.target.check_is_no_input(&inputs)?;
     let mut merged = Vec::new();
     for (n, input) in inputs.iter().enumerate() {
         let named = |error: io::Error| {

@@ -16,8 +16,8 @@ use urlsift_input::progress::Watch;
 use urlsift_records::Skip;
 
 use crate::cli::args::count::CountArgs;
-use crate::cli::args::format::{ReadingArgs, complain_of_useless_records};
-use crate::cli::args::range::{Asked, PartArgs, PartsFound};
+use crate::cli::args::format::ReadingArgs;
+use crate::cli::args::range::{Asked, PartArgs};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::{Gate, gates};
 use crate::cli::{
@@ -117,13 +117,13 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut options = Options { grammar: args.grammar.grammar, ..Options::default() };
     args.count.apply(&mut options)?;
     if let Some(gate) = args.fail_on.iter().find(|gate| gate.needs_whatwg() && options.whatwg.is_none()) {
-        return Err(io::Error::other(format!("--fail-on {gate} needs the option --whatwg; add it")));
+        return Err(io::Error::other(format!("--fail-on {} needs the option --whatwg; add it", gate.text)));
     }
     let mut exec = args.input.exec();
     exec.kernel = args.kernel.unwrap_or(exec.kernel);
     exec.mmap = !args.no_mmap;
     let output = args.report.open()?;
-    output.check_is_no_input(&asked.inputs)?;
+    output.target.check_is_no_input(&asked.inputs)?;
     options.lengths |= output.shows_lengths();
     if output.is_partial() || asked.are_parts {
         return run_parts(args, &asked.in_order(), &reading, &options, exec, output);
@@ -141,8 +141,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     };
     let ((mut scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
     Failure::say(&mut scanned.failures, advice::words);
-    args.reading.explain(&scanned.records, inputs);
-    complain_of_useless_records(&scanned.records, inputs);
+    args.reading.explain(&scanned.records, inputs, true);
     complain_of(&scanned.failures, inputs);
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.show_secrets);
@@ -156,7 +155,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     if signal.is_some() {
         // This is no result, and programs that wait for one must not mistake it for one.
         args.report.show(&report);
-        let name = output.name().display();
+        let name = output.target.name().display();
         // An unfinished line is in no report, and may be everything that was read.
         let read = if n_read > report.totals.bytes {
             format!(
@@ -205,13 +204,16 @@ fn run_parts(
     let start = Instant::now();
     let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);
     let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
-    let PartsFound { partial, failures, records, signs } = found?;
-    args.reading.explain(&records, &asked.inputs);
-    complain_of_useless_records(&records, &asked.inputs);
-    warn_of_signs(signs.into_iter(), &asked.inputs);
-    complain_of(&failures, &asked.inputs);
+    let (partial, ends) = found?;
+    let failures = &ends.failures;
+    args.reading.explain(&ends.records, &asked.inputs, true);
+    warn_of_signs(ends.signs.into_iter(), &asked.inputs);
+    complain_of(failures, &asked.inputs);
     if signal.is_some() {
-        return Ok(End::stopped(signal, &format!("nothing was written to {}", output.name().display())));
+        return Ok(End::stopped(
+            signal,
+            &format!("nothing was written to {}", output.target.name().display()),
+        ));
     }
     let Some(partial) = partial else { return Ok(End::NoInput) };
     if output.is_partial() {
@@ -226,7 +228,7 @@ fn run_parts(
     if reading.format.is_none() {
         warn_of_refusals(&report);
     }
-    output.write_scanned(&report, is_void(&asked.inputs, &failures, report.totals.lines))?;
+    output.write_scanned(&report, is_void(&asked.inputs, failures, report.totals.lines))?;
     args.input.tell_speed(start, &report);
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }

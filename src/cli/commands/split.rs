@@ -13,7 +13,7 @@ use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::{Codec, Input};
 
 use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::format::{ReadingArgs, complain_of_records};
+use crate::cli::args::format::ReadingArgs;
 use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::{Output, finish_all};
 use crate::cli::{
@@ -253,8 +253,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let (split, signal) = args.input.attend(exec, &inputs, mixed, work);
     let (mut split, left) = split?;
     Failure::say(&mut split.failures, advice::words);
-    args.reading.explain(&split.records, &inputs);
-    complain_of_records(&split.records, &inputs);
+    args.reading.explain(&split.records, &inputs, false);
     warn_of_signs(split.signs.iter().copied(), &inputs);
     if split.failures.iter().any(Failure::is_stop) {
         complain_of(&split.failures, &inputs);
