@@ -14,7 +14,7 @@ use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally, Wha
 use urlsift_grammar::automaton::Rule;
 use urlsift_grammar::escape::printable;
 use urlsift_grammar::password::shown_sentence;
-use urlsift_grammar::scheme::{KNOWN, Standing};
+use urlsift_grammar::scheme::Standing;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::Input;
 
@@ -42,7 +42,7 @@ impl Report {
             .map(|(verdict, lines)| VerdictSet {
                 grammars: verdict.iter().collect(),
                 lines,
-                examples: lines_of(tally.first(verdict), show_secrets),
+                examples: lines_of(tally.first(verdict), &names, show_secrets),
             })
             .collect();
         // The sort is stable, so sets with equally many lines stay in the order of their bits.
@@ -93,7 +93,7 @@ impl Report {
                         .iter()
                         .map(|example| ExampleLine {
                             rule: example.rule.map(|rule| rule_text(rule, options.grammar)),
-                            ..example_line(example, show_secrets)
+                            ..example_line(example, &names, show_secrets)
                         })
                         .collect(),
                 })
@@ -103,12 +103,12 @@ impl Report {
                 .map(|(name, found)| AdvisoryCount {
                     name,
                     lines: found.lines,
-                    examples: lines_of(&found.examples, show_secrets),
+                    examples: lines_of(&found.examples, &names, show_secrets),
                 })
                 .collect(),
             whatwg: options.whatwg.as_ref().map(|wanted| {
                 let none = WhatwgCounts::default();
-                WhatwgCount::new(tally.whatwg().unwrap_or(&none), wanted, show_secrets)
+                WhatwgCount::new(tally.whatwg().unwrap_or(&none), wanted, &names, show_secrets)
             }),
             lengths: options.lengths.then(|| lengths(tally.lengths())),
             top: top(tally, options),
@@ -119,18 +119,16 @@ impl Report {
             }),
             inputs: input_counts(scanned, names.into_iter().map(input_count).collect()),
         };
-        report.name_examples();
         report.digest = digest::of_report(&mut report);
         report
     }
 }
 
 fn label(scheme: &str) -> Option<SchemeLabel> {
-    let reserved = KNOWN.iter().any(|known| known.name == scheme && known.standing == Standing::Reserved);
-    if reserved {
-        Some(SchemeLabel::Reserved)
-    } else {
-        scheme.starts_with("x-").then_some(SchemeLabel::Experimental)
+    match Standing::of(scheme)? {
+        Standing::Reserved => Some(SchemeLabel::Reserved),
+        Standing::Experimental => Some(SchemeLabel::Experimental),
+        _ => None,
     }
 }
 
@@ -274,8 +272,8 @@ fn distinct(tally: &Tally, options: &Options) -> Vec<Distinct> {
     options.distinct.iter().map(count).collect()
 }
 
-pub(super) fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {
-    examples.iter().map(|example| example_line(example, show_secrets)).collect()
+pub(super) fn lines_of(examples: &[Example], names: &[&str], show_secrets: bool) -> Vec<ExampleLine> {
+    examples.iter().map(|example| example_line(example, names, show_secrets)).collect()
 }
 
 fn rule_text(rule: Rule, grammar: Grammar) -> RuleText {
@@ -286,7 +284,8 @@ fn rule_text(rule: Rule, grammar: Grammar) -> RuleText {
     }
 }
 
-fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
+/// `names` are those of the inputs.
+fn example_line(example: &Example, names: &[&str], show_secrets: bool) -> ExampleLine {
     let mut example = example.clone();
     if !show_secrets {
         example.forget_secrets();
@@ -307,7 +306,7 @@ fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
         cut: example.cut,
         mark: [example.mark - kept.start, end - kept.start],
         text: example.text[kept].to_vec(),
-        input_name: String::new(),
+        input_name: names.get(example.place.input as usize).map_or_else(String::new, |&name| name.to_owned()),
         rule: None,
         hosts: example.hosts,
     }
@@ -364,12 +363,12 @@ mod tests {
             (b"\x82\xaca\xe2\x82", 2, &[], b"a", [0, 1], "a", [0, 1]),
             (b"\x82\xac\xe2\x82", 3, &[], b"\xe2\x82", [1, 2], "\\xe2\\x82", [4, 8]),
         ] {
-            let line = example_line(&example(text, mark, secrets), false);
+            let line = example_line(&example(text, mark, secrets), &[], false);
             assert_eq!((&line.text[..], line.mark), (expected, place), "{text:?} {mark}");
             assert_eq!(line.shown(true), (shown.to_owned(), shown_place), "{text:?} {mark}");
             assert!(line.shown(false).0.is_ascii());
         }
-        assert_eq!(example_line(&example(b"\x82\xaca", 2, &[]), true).skipped, 11);
-        assert_eq!(example_line(&example(b"a:b@", 2, &[2..3]), true).text, b"a:b@");
+        assert_eq!(example_line(&example(b"\x82\xaca", 2, &[]), &[], true).skipped, 11);
+        assert_eq!(example_line(&example(b"a:b@", 2, &[2..3]), &[], true).text, b"a:b@");
     }
 }

@@ -28,6 +28,7 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::escape::{self, Keep};
+use urlsift_grammar::named;
 use urlsift_grammar::whatwg::TwoHosts;
 use urlsift_input::Codec;
 use urlsift_records::looks::Looks;
@@ -229,16 +230,14 @@ pub struct SchemeCount {
     pub count: Count,
 }
 
-/// The status of a scheme's name in RFC 1738, other than being defined there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum SchemeLabel {
-    /// Section 4 reserves the name.
-    Reserved,
-    /// The name begins with `x-`.
-    Experimental,
+named! {
+    /// The status of a scheme's name in RFC 1738, other than being defined there.
+    SchemeLabel {
+        /// Section 4 reserves the name.
+        Reserved = "reserved",
+        /// The name begins with `x-`.
+        Experimental = "experimental",
+    }
 }
 
 /// Refused lines with the same component and cause.
@@ -663,18 +662,6 @@ impl Report {
     pub fn say(&mut self, words: impl Fn(&Trial, &str) -> String) {
         for looks in self.inputs.iter_mut().filter_map(|input| input.looks_like.as_deref_mut()) {
             looks.say(&words);
-        }
-    }
-
-    /// Gives each example the name of its input.
-    fn name_examples(&mut self) {
-        let of_sets = self.verdict_sets.iter_mut().flat_map(|set| &mut set.examples);
-        let of_defects = self.defects.iter_mut().flat_map(|defect| &mut defect.examples);
-        let of_advisories = self.advisories.iter_mut().flat_map(|advisory| &mut advisory.examples);
-        let of_whatwg = self.whatwg.iter_mut().flat_map(WhatwgCount::examples_mut);
-        for example in of_sets.chain(of_defects).chain(of_advisories).chain(of_whatwg) {
-            example.input_name =
-                self.inputs.get(example.input).map_or_else(String::new, |input| input.name.clone());
         }
     }
 

@@ -5,9 +5,7 @@ use std::fmt::{self, Write};
 use super::page::{Ink, Page, TextStyle, count};
 use super::whatwg::HOSTS_DIFFER;
 use super::words::{self, grouped, percent, plural, size, warning};
-use super::{
-    Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, SchemeLabel, Top, WhatwgCount,
-};
+use super::{Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, Top, WhatwgCount};
 use urlsift_grammar::Grammar;
 
 /// The maximum number of rows of a table. The JSON report has all.
@@ -244,12 +242,8 @@ impl<'a> Text<'a> {
         let by = |count: &Count| percent(count.accepted.by(report.grammar), count.lines);
         let (shown, hidden) = split(&report.schemes);
         for scheme in shown {
-            let label = match scheme.label {
-                Some(SchemeLabel::Reserved) => " (reserved)",
-                Some(SchemeLabel::Experimental) => " (experimental)",
-                None => "",
-            };
-            let name = self.page.beginning(&scheme.name, NAMES - 3 - label.len()) + label;
+            let label = scheme.label.map_or_else(String::new, |label| format!(" ({label})"));
+            let name = self.page.beginning(&scheme.name, NAMES - 3 - label.len()) + &label;
             self.row(&name, scheme.count.lines, judged, &by(&scheme.count));
         }
         if report.relative.lines > 0 {

@@ -73,12 +73,17 @@ pub(super) const HOSTS_DIFFER_MEANING: &str =
     "The host by RFC 3986 is not the one to which the parser connects.";
 
 impl WhatwgCount {
-    pub(super) fn new(counts: &WhatwgCounts, wanted: &WhatwgWanted, show_secrets: bool) -> Self {
+    pub(super) fn new(
+        counts: &WhatwgCounts,
+        wanted: &WhatwgWanted,
+        names: &[&str],
+        show_secrets: bool,
+    ) -> Self {
         let level = |&name: &Level| LevelCount { name, count: count(counts.level(name)) };
         let errors = counts.errors().into_iter().map(|(name, found)| ErrorCount {
             name,
             lines: found.lines,
-            examples: lines_of(&found.examples, show_secrets),
+            examples: lines_of(&found.examples, names, show_secrets),
         });
         let differ = counts.hosts_differ();
         Self {
@@ -88,7 +93,7 @@ impl WhatwgCount {
             errors: errors.collect(),
             hosts_differ: HostsDiffer {
                 lines: differ.lines,
-                examples: lines_of(&differ.examples, show_secrets),
+                examples: lines_of(&differ.examples, names, show_secrets),
             },
             not_utf8: counts.not_utf8(),
             too_long: counts.too_long(),
@@ -103,10 +108,6 @@ impl WhatwgCount {
 
     pub(super) fn examples(&self) -> impl Iterator<Item = &ExampleLine> {
         self.errors.iter().flat_map(|error| &error.examples).chain(&self.hosts_differ.examples)
-    }
-
-    pub(super) fn examples_mut(&mut self) -> impl Iterator<Item = &mut ExampleLine> {
-        self.errors.iter_mut().flat_map(|error| &mut error.examples).chain(&mut self.hosts_differ.examples)
     }
 
     /// Checks that the counts can be those of lines that the grammars judged so.

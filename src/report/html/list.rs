@@ -97,11 +97,7 @@ fn counted(name: String, label: Option<&'static str>, count: &Count, grammar: Gr
 }
 
 pub(super) fn scheme(scheme: &SchemeCount, grammar: Grammar) -> SchemeRow {
-    let label = scheme.label.map(|label| match label {
-        SchemeLabel::Reserved => "reserved",
-        SchemeLabel::Experimental => "experimental",
-    });
-    counted(shown(&scheme.name, NAME), label, &scheme.count, grammar)
+    counted(shown(&scheme.name, NAME), scheme.label.map(SchemeLabel::name), &scheme.count, grammar)
 }
 
 /// Rows for lines without a scheme, and for lines of schemes that are not listed by name.
