@@ -6,7 +6,7 @@ use std::cell::LazyCell;
 use std::mem;
 use std::sync::Arc;
 
-use crate::columns::{Batch, Cells, Column, Need, Row};
+use crate::columns::{Batch, Column, Need, Row};
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
@@ -63,12 +63,6 @@ impl Test {
             Self::Cell(column, _) => column.needs,
             Self::HostsDiffer => Need::Parser,
         }
-    }
-
-    /// The cells of the lines of a batch, if the test is of a column.
-    fn cells<'a>(&self, batch: &mut Batch<'a>) -> Option<Cells<'a>> {
-        let Self::Cell(column, _) = self else { return None };
-        Some(batch.cells_of(column))
     }
 
     /// Which tests cost more than others.
@@ -134,15 +128,20 @@ impl Condition {
     /// Whether it holds for each line of a batch.
     fn of_lines(&self, batch: &mut Batch<'_>, grammar: Grammar) -> Vec<bool> {
         let Self(tests) = self;
-        let cells: Vec<_> = tests.iter().map(|test| test.cells(batch)).collect();
+        let cells: Vec<_> = tests
+            .iter()
+            .map(|test| match test {
+                Test::Cell(column, _) => Some(batch.cells_of(column)),
+                _ => None,
+            })
+            .collect();
         let mut buffer = Vec::new();
         let mut holds = |n, row: Row<'_, '_>| {
             let defect = LazyCell::new(|| row.defect(grammar));
             tests.iter().zip(&cells).any(|(test, cells)| match (test, cells) {
-                (Test::Cell(_, values), Some(cells)) => {
-                    values.iter().any(|value| cells.has(n, value.as_deref()))
-                }
-                (Test::Cell(..), None) => unreachable!("a column has cells"),
+                (Test::Cell(_, values), cells) => cells
+                    .as_ref()
+                    .is_some_and(|cells| values.iter().any(|value| cells.has(n, value.as_deref()))),
                 (Test::Scheme(name), _) => has_scheme(row.line, name.as_bytes()),
                 (Test::Kind(kind), _) => Kind::of_scheme(scheme_len(row.line)) == *kind,
                 (Test::Verdict(verdict), _) => row.verdict == *verdict,
