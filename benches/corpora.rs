@@ -2,8 +2,7 @@
 
 #![allow(clippy::missing_panics_doc, clippy::must_use_candidate, reason = "a bench ends at the first error")]
 
-use std::fs::{self, File};
-use std::io::{Seek, copy, sink};
+use std::fs;
 use std::path::Path;
 
 /// The approximate size of a repeated corpus, in bytes.
@@ -46,19 +45,4 @@ pub fn ugly() -> Vec<(&'static str, Vec<u8>)> {
         ("CR LF", repeated(b"http://example.org/a/b\r\n")),
         ("passwords and ports", repeated(b"ftp://u:p@example.org:2121/%2F\n")),
     ]
-}
-
-/// Fills the page cache with a file by reading it from start to end. A file that is cached in another way is read at half
-/// or twice the speed.
-pub fn read_ahead(file: &mut File) {
-    file.sync_all().unwrap();
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::fd::AsRawFd;
-        // SAFETY: the descriptor is open as long as `file` lives, and the call accesses no memory of this process.
-        let status = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-        assert_eq!(status, 0);
-    }
-    file.rewind().unwrap();
-    copy(file, &mut sink()).unwrap();
 }
