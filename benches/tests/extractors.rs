@@ -1,8 +1,5 @@
 //! Compares the URLs in running text with those of linkify. The rules are those of `tests/conformance/CONTEXT.md`.
 
-#[path = "../../tests/support/escapes.rs"]
-mod escapes;
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +9,8 @@ use std::path::{Path, PathBuf};
 use linkify::{LinkFinder, LinkKind};
 use urlsift::internal::Reader;
 use urlsift::internal::run::Format;
+
+use crate::support::escapes;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

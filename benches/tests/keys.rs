@@ -3,12 +3,6 @@
 //! Lines are those of the corpora, lines that are generated from the rules and mutated, and lines of pieces that the rules look at. Each
 //! difference has the number of its rule: K in `tests/conformance/KEYS.md`, H in `tests/conformance/HOSTS.md`.
 
-#[path = "../../tests/reference/mod.rs"]
-#[allow(unreachable_pub, clippy::pedantic)]
-mod reference;
-#[path = "../../tests/support/mod.rs"]
-mod support;
-
 use std::net::Ipv6Addr;
 use std::ops::Range;
 use std::str;
@@ -18,16 +12,12 @@ use fluent_uri::component::{Host, Scheme};
 use fluent_uri::normalize::Normalizer;
 use iri_string::format::ToDedicatedString;
 use iri_string::types::UriStr;
-use reference::Rng;
-use support::{amount, corpus_lines, family, on_all_cores};
 use urlsift::grammar::host::{HostKind, compared};
 use urlsift::grammar::keys::canonical::canonical;
 use urlsift::grammar::uri_parts::{Parts, split};
 
-/// The number of families of generated lines, and of lines of pieces.
-fn n_drawn() -> u64 {
-    amount(10_000, 250_000)
-}
+use crate::reference::Rng;
+use crate::support::{amount, family, on_all_lines};
 
 /// What lines of pieces begin with, and the pieces, between blanks.
 const STARTS: &str = "http:// https:// http://example.org/ https://www2.a-b.org HTTP:// ftp:// ws: WSS:// x: \
@@ -46,19 +36,14 @@ fn some_line(rng: &mut Rng) -> Vec<u8> {
     line.into_bytes()
 }
 
-/// Checks all lines. `check` returns whether it compared the line; this returns how many it compared.
+/// Checks lines of the corpora, families and lines of pieces. Returns for how many `check` is true.
 fn check_all(check: impl Fn(&[u8]) -> bool + Sync) -> u64 {
-    let lines = corpus_lines();
-    let of_corpora =
-        on_all_cores(lines.len() as u64, |n| u64::from(check(&lines[usize::try_from(n).unwrap()])));
-    let drawn = on_all_cores(n_drawn(), |seed| {
-        let mut lines = family(seed);
+    let drawn = |seed| {
         let mut rng = Rng::new(seed);
-        lines.extend((0..4).map(|_| some_line(&mut rng)));
-        lines.iter().map(|line| u64::from(check(line))).sum()
-    });
-    println!("compared {of_corpora} lines of corpora and {drawn} drawn");
-    of_corpora + drawn
+        let of_pieces = (0..4).map(|_| some_line(&mut rng));
+        family(seed).into_iter().chain(of_pieces).collect()
+    };
+    on_all_lines(amount(10_000, 250_000), drawn, check).iter().sum()
 }
 
 /// The schemes that K6 and K7 name.

@@ -4,12 +4,6 @@
 //! and urlsift find the same components in accepted lines. Both crates take text only; lines that are not UTF-8 must be
 //! refused by urlsift.
 
-#[path = "../../tests/reference/mod.rs"]
-#[allow(unreachable_pub, clippy::pedantic)]
-mod reference;
-#[path = "../../tests/support/mod.rs"]
-mod support;
-
 use std::ops::Range;
 use std::str;
 
@@ -17,12 +11,13 @@ use fluent_uri::UriRef;
 use fluent_uri::component::Scheme;
 use fluent_uri::pct_enc::EStr;
 use iri_string::types::UriReferenceStr;
-use support::{corpus_lines, family, minimised, on_all_cores};
 use urlsift::grammar::uri_parts::split;
 use urlsift::{Grammar, judge};
 
-/// The number of generated and mutated lines.
-const N_DRAWN: u64 = 400_000;
+use crate::support::{family, minimised, on_all_lines};
+
+/// The number of families of lines that are generated and mutated.
+const N_FAMILIES: u64 = 100_000;
 
 fn accepts(line: &[u8]) -> bool {
     judge(line).verdict().accepts(Grammar::Rfc3986)
@@ -55,20 +50,11 @@ fn compare(line: &[u8]) {
 
 #[test]
 fn verdicts_agree() {
-    let lines = corpus_lines();
-    let n_corpora = on_all_cores(lines.len() as u64, |n| {
-        compare(&lines[usize::try_from(n).unwrap()]);
-        1
+    let [n_corpora, n_drawn] = on_all_lines(N_FAMILIES, family, |line| {
+        compare(line);
+        true
     });
-    let n_drawn = on_all_cores(N_DRAWN / 4, |seed| {
-        let lines = family(seed);
-        for line in &lines {
-            compare(line);
-        }
-        lines.len() as u64
-    });
-    println!("compared {n_corpora} lines of corpora and {n_drawn} drawn");
-    assert!(n_corpora > 90_000 && n_drawn > N_DRAWN);
+    assert!(n_corpora > 90_000 && n_drawn > 4 * N_FAMILIES);
 }
 
 /// The components of a line, in their order in the line.
@@ -106,16 +92,13 @@ fn components_of_library(text: &str) -> Components<'_> {
 
 #[test]
 fn components_agree() {
-    let check = |line: &[u8]| -> u64 {
+    let [n_corpora, n_drawn] = on_all_lines(N_FAMILIES, family, |line| {
         if !accepts(line) {
-            return 0;
+            return false;
         }
         let text = str::from_utf8(line).expect("accepted lines are ASCII");
         assert_eq!(components_of_library(text), components_of_peer(text), "the components of \"{text}\"");
-        1
-    };
-    let lines = corpus_lines();
-    let n_corpora = on_all_cores(lines.len() as u64, |n| check(&lines[usize::try_from(n).unwrap()]));
-    let n_drawn = on_all_cores(N_DRAWN / 4, |seed| family(seed).iter().map(|line| check(line)).sum());
-    assert!(n_corpora > 50_000 && n_drawn > N_DRAWN / 3, "{n_corpora} of corpora, {n_drawn} drawn");
+        true
+    });
+    assert!(n_corpora > 50_000 && n_drawn > N_FAMILIES * 4 / 3, "{n_corpora} of corpora, {n_drawn} drawn");
 }

@@ -2,22 +2,17 @@
 //!
 //! The bases and references are those of `tests/resolve.rs`, which compares the results with the pseudo code of RFC 3986.
 
-#[path = "../../tests/reference/mod.rs"]
-#[allow(unreachable_pub, clippy::pedantic)]
-mod reference;
-#[path = "../../tests/support/mod.rs"]
-mod support;
-
 use std::str;
 
 use fluent_uri::{Uri, UriRef};
 use iri_string::format::ToDedicatedString;
 use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
-use reference::Rng;
-use support::on_all_cores;
-use support::references::{Components, check_pairs, components, n_drawn, some_base, some_reference};
 use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
+
+use crate::reference::Rng;
+use crate::support::on_all_cores;
+use crate::support::references::{Components, check_pairs, components, n_drawn, some_base, some_reference};
 
 /// Resolves a reference against a base; `None` if the peer refuses to.
 type Peer = fn(&str, &str) -> Option<String>;

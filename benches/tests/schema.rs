@@ -1,6 +1,6 @@
 //! Checks that `schema/report.v2.json` is the schema of the report's types, and that reports match it.
 //!
-//! `URLSIFT_UPDATE=1 cargo test -p urlsift-benches --test schema` regenerates the file; review it before committing. Only
+//! `URLSIFT_UPDATE=1 cargo test -p urlsift-benches schema::` regenerates the file; review it before committing. Only
 //! the addition of a field keeps the version number.
 
 use std::fs;
@@ -11,9 +11,10 @@ use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use urlsift::internal::run::{ExecOptions, Reading, list_inputs, scan_records};
-use urlsift::internal::scan;
+use urlsift::internal::scan::WhatwgWanted;
 use urlsift::report::{Report, Run, SCHEMA};
-use urlsift::tally::{DistinctOf, TopOf};
+
+use crate::support::everything;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -52,11 +53,8 @@ fn errors(validator: &Validator, report: &str) -> Vec<String> {
 
 /// The report on a file, with all optional counts.
 fn report(path: PathBuf) -> String {
-    let mut options = scan::Options::default();
-    options.lengths = true;
-    options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
-    options.distinct = DistinctOf::ALL.iter().copied().collect();
-    options.whatwg = Some(scan::WhatwgWanted::default());
+    let mut options = everything(5);
+    options.whatwg = Some(WhatwgWanted::default());
     let inputs = list_inputs(&[path]);
     let exec = ExecOptions::default();
     let scanned = scan_records(&inputs, &Reading::default(), &options, &exec);

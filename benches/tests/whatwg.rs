@@ -4,21 +4,16 @@
 //! Web Platform Tests. The tests that are ignored ask Node, about the lines of that file, of the corpora, and about drawn ones;
 //! `scripts/test-whatwg` runs them.
 
-#[path = "../../tests/reference/mod.rs"]
-#[allow(unreachable_pub, clippy::pedantic)]
-mod reference;
-#[path = "../../tests/support/mod.rs"]
-mod support;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, thread};
 
-use reference::Rng;
-use support::{amount, corpus_lines, family, minimised, mutated, on_all_cores, unescape};
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
+
+use crate::reference::Rng;
+use crate::support::{amount, corpus_lines, family, minimised, mutated, on_all_lines, unescape};
 
 /// A line, and the base that it is parsed against.
 type Case = (Vec<u8>, Option<Vec<u8>>);
@@ -66,22 +61,18 @@ fn cases_have_the_answers_of_whatwg_url() {
 #[test]
 fn a_parsed_url_is_what_its_serialisation_is_parsed_to() {
     let lines = corpus_lines();
-    let check = |line: &[u8]| {
+    let lines_of = |seed| {
+        let mut some = family(seed);
+        some.push(drawn(&mut Rng::new(seed), &lines).0);
+        some
+    };
+    on_all_lines(amount(20_000, 1_000_000), lines_of, |line| {
         let parsed = parse(line, None);
         assert!(parsed.errors().iter().all(|found| found.offset <= line.len()), "{}", line.escape_ascii());
         assert_eq!(parsed.url().is_none(), matches!(parsed.level(), Level::Failure | Level::Relative));
-        let Some(parsed) = parsed.url().cloned() else { return };
+        let Some(parsed) = parsed.url().cloned() else { return false };
         assert_eq!(url(parsed.to_string().as_bytes()), Some(parsed), "{}", line.escape_ascii());
-    };
-    for line in &lines {
-        check(line);
-    }
-    on_all_cores(amount(20_000, 1_000_000), |seed| {
-        for line in family(seed) {
-            check(&line);
-        }
-        check(&drawn(&mut Rng::new(seed), &lines).0);
-        1
+        true
     });
 }
 
@@ -334,15 +325,8 @@ fn compare(line: &[u8]) {
 
 #[test]
 fn url_and_ada_url_take_the_same_lines() {
-    let lines = corpus_lines();
-    on_all_cores(lines.len() as u64, |n| {
-        compare(&lines[usize::try_from(n).unwrap()]);
-        1
-    });
-    on_all_cores(amount(20_000, 400_000), |seed| {
-        for line in family(seed) {
-            compare(&line);
-        }
-        1
+    on_all_lines(amount(20_000, 400_000), family, |line| {
+        compare(line);
+        true
     });
 }

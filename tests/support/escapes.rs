@@ -1,4 +1,4 @@
-//! The escapes in files of cases and in rows. The tests of `benches/` include this file.
+//! The escapes in files of cases and in rows.
 
 /// Undoes escapes: `\n`, `\t`, `\r`, `\\` and `\xHH`.
 pub(crate) fn unescaped(field: &str) -> Vec<u8> {

@@ -302,6 +302,25 @@ impl Drop for SetUnlessForgotten<'_> {
     }
 }
 
+/// Calls `check` with each line of the corpora, and with the lines of each seed below `n_seeds`, on all cores. Returns for how
+/// many of each it is true.
+///
+/// # Panics
+/// With the panic of the first call that panics.
+pub(crate) fn on_all_lines(
+    n_seeds: u64,
+    lines_of: impl Fn(u64) -> Vec<Vec<u8>> + Sync,
+    check: impl Fn(&[u8]) -> bool + Sync,
+) -> [u64; 2] {
+    let corpora = corpus_lines();
+    let n_corpora =
+        on_all_cores(corpora.len() as u64, |n| u64::from(check(&corpora[usize::try_from(n).unwrap()])));
+    let n_drawn =
+        on_all_cores(n_seeds, |seed| lines_of(seed).iter().map(|line| u64::from(check(line))).sum());
+    println!("checked {n_corpora} lines of corpora and {n_drawn} drawn");
+    [n_corpora, n_drawn]
+}
+
 /// Shortens `line` by removing bytes as long as the result still `fails`.
 pub(crate) fn minimised(line: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut line = line.to_vec();
