@@ -1,13 +1,10 @@
 //! Every kernel of this machine must give the same result on every buffer as the portable kernel, and as the judge line by
 //! line.
-//!
-//! `URLSIFT_KERNELS=50 cargo test kernels:: -- --nocapture` generates fifty times as many buffers, and
-//! `URLSIFT_KERNELS_SEED=7` other ones.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{env, fs};
 
 use crate::reference::Rng;
 use crate::support::{amount, corpus_files, mutated, on_all_cores, with_scanner};
@@ -91,19 +88,6 @@ fn check(bytes: &[u8], grammar: Grammar, origin: &dyn Fn() -> String) {
         bytes[..bytes.len().min(4096)].escape_ascii(),
         fault(&bytes, grammar).unwrap_or_default()
     );
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
-}
-
-fn seed() -> u64 {
-    number("URLSIFT_KERNELS_SEED", 1)
-}
-
-/// How often to repeat a test: `n` times in the long mode, an eighth of that by default, multiplied by `URLSIFT_KERNELS`.
-fn times(n: u64) -> u64 {
-    amount(n / 8, n) * number("URLSIFT_KERNELS", 1)
 }
 
 /// The grammar that explains the buffer with this number. Successive buffers have the same one, because a scanner makes a new
@@ -260,11 +244,10 @@ fn buffer(rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn random_buffers() {
-    let seed = seed();
-    on_all_cores(times(100_000), |n| {
-        let mut rng = Rng::new(seed.wrapping_mul(1 << 32).wrapping_add(n));
+    on_all_cores(amount(12_500, 100_000), |n| {
+        let mut rng = Rng::new((1 << 32) + n);
         let bytes = buffer(&mut rng);
-        check(&bytes, grammar_of(n), &|| format!("number {n} of seed {seed}"));
+        check(&bytes, grammar_of(n), &|| format!("number {n}"));
         0
     });
 }
@@ -274,7 +257,7 @@ fn random_buffers() {
 #[test]
 fn buffers_at_the_end_of_memory() {
     let mut page = crate::page::Page::new(8192);
-    let mut rng = Rng::new(seed());
+    let mut rng = Rng::new(1);
     let lengths = (0..300).chain((300..8192).step_by(61));
     for len in lengths {
         let mut text = Vec::new();
@@ -431,7 +414,7 @@ fn a_defect_far_behind_in_a_line() {
 /// Buffers of several chunks, with a line across a chunk boundary, or longer than a chunk.
 #[test]
 fn buffers_of_several_chunks() {
-    let mut rng = Rng::new(seed());
+    let mut rng = Rng::new(1);
     let mut text = Vec::new();
     while text.len() < 1 << 20 {
         text.extend(buffer(&mut rng));
@@ -457,9 +440,8 @@ fn buffers_of_several_chunks() {
 /// Most lines have a byte that no grammar allows. Once their defects have examples, the bit streams count such lines in bulk.
 #[test]
 fn lines_that_no_grammar_accepts() {
-    let seed = seed();
-    on_all_cores(times(32), |n| {
-        let mut rng = Rng::new(seed.wrapping_mul(1 << 34).wrapping_add(n));
+    on_all_cores(amount(4, 32), |n| {
+        let mut rng = Rng::new((1 << 34) + n);
         let schemes = [&SCHEMES[..], &["http", "https", "ftp", "file", ""]][rng.below(2)];
         let spoilers =
             [&["\u{e9}"][..], &["\u{e9}", " ", "\0", "\x7f", "<", "\"", "[", "%", "%4", "#", "##"]];
@@ -476,7 +458,7 @@ fn lines_that_no_grammar_accepts() {
             bytes.extend(line);
             bytes.push(b'\n');
         }
-        check(&bytes, Grammar::Rfc3986, &|| format!("number {n} of seed {seed}"));
+        check(&bytes, Grammar::Rfc3986, &|| format!("number {n}"));
         0
     });
 }
@@ -484,7 +466,7 @@ fn lines_that_no_grammar_accepts() {
 /// An earlier scan must not affect a later one by the same scanner, with another length or grammar.
 #[test]
 fn an_earlier_scan_does_not_affect_a_later_one() {
-    let mut rng = Rng::new(seed());
+    let mut rng = Rng::new(1);
     let kernels: Vec<_> = KernelId::available().collect();
     let mut order = Vec::new();
     for _ in 0..300 {
@@ -513,9 +495,8 @@ fn an_earlier_scan_does_not_affect_a_later_one() {
 #[test]
 fn parts_by_different_kernels() {
     let kernels: Vec<_> = KernelId::available().collect();
-    let seed = seed();
-    on_all_cores(times(3000), |n| {
-        let mut rng = Rng::new(seed.wrapping_mul(1 << 33).wrapping_add(n));
+    on_all_cores(amount(375, 3000), |n| {
+        let mut rng = Rng::new((1 << 33) + n);
         let bytes = buffer(&mut rng);
         let grammar = grammar_of(n);
         let (mut tally, mut at) = (Tally::default(), 0);
@@ -532,7 +513,7 @@ fn parts_by_different_kernels() {
         let (whole, _) = scan(KernelId::Portable, &bytes, grammar);
         assert!(
             tally == whole,
-            "number {n} of seed {seed}: {}",
+            "number {n}: {}",
             crate::scan_by_judge::difference(
                 &crate::scan_by_judge::of(&tally),
                 &crate::scan_by_judge::of(&whole)
@@ -545,7 +526,6 @@ fn parts_by_different_kernels() {
 /// Bytes that no grammar allows have a shortcut without the automaton. It must give the judge's explanation.
 #[test]
 fn bytes_that_no_grammar_has() {
-    let seed = seed();
     let illegal: Vec<u8> =
         (0..=255_u8).filter(|&byte| !byte.is_ascii_graphic() || b"<>\\^`{|}".contains(&byte)).collect();
     let heads = [
@@ -559,8 +539,8 @@ fn bytes_that_no_grammar_has() {
         "/;=", "/:@",
     ];
     let befores = ["", "%", "%4", "%41", "%4g", "a", "%%", "#", "##", "%414", "\"", "[", "a%41b"];
-    on_all_cores(times(20_000), |n| {
-        let mut rng = Rng::new(seed.wrapping_mul(1 << 34).wrapping_add(n));
+    on_all_cores(amount(2500, 20_000), |n| {
+        let mut rng = Rng::new((1 << 34) + n);
         let mut line = Vec::new();
         for text in [pick(&mut rng, &heads), pick(&mut rng, &middles), pick(&mut rng, &befores)] {
             line.extend_from_slice(text.as_bytes());
@@ -578,7 +558,7 @@ fn bytes_that_no_grammar_has() {
         line.retain(|&byte| !matches!(byte, b'\n' | b'\r'));
         if !line.is_empty() {
             line.push(b'\n');
-            check(&line, Grammar::Rfc3986, &|| format!("seed {seed}, line {n}"));
+            check(&line, Grammar::Rfc3986, &|| format!("line {n}"));
         }
         0
     });
