@@ -652,28 +652,3 @@ fn bombs_take_no_memory() {
         }
     }
 }
-
-#[cfg(target_os = "linux")]
-#[test]
-#[ignore = "20 GB of each codec take minutes: cargo test --release codec:: -- --ignored --nocapture"]
-fn streams_of_20_gb_take_no_memory() {
-    let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/top100.txt")).unwrap();
-    let lines = sample.repeat((20 << 20) / sample.len());
-    let n_lines = memchr::memchr_iter(b'\n', &lines).count() as u64;
-    let times = 20_000_000_000_u64.div_ceil(lines.len() as u64);
-    for codec in CODECS {
-        let packed = pack(&lines, codec);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
-        command.args(["--format", "json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let writer = thread::spawn(move || (0..times).for_each(|_| stdin.write_all(&packed).unwrap()));
-        let (output, most) = watched(child);
-        let report = json(&output);
-        writer.join().unwrap();
-        assert_eq!(report["totals"]["lines"], times * n_lines, "{codec}");
-        assert_eq!(report["totals"]["bytes"], times * lines.len() as u64, "{codec}");
-        println!("{codec}: {most} bytes of memory, {}", report["run"]);
-        assert!(most < 300 << 20, "{codec}: {most} bytes");
-    }
-}
