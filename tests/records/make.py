@@ -1,4 +1,4 @@
-"""Makes the samples of this folder with the programs whose formats they are, and says by other readers what is in them.
+"""Makes samples of this folder with the programs whose formats they are, and says by other readers what is in all of them.
 
     make.py --nginx /usr/sbin/nginx --apache /usr/sbin/apache2 --apache-modules /usr/lib/apache2/modules
 
@@ -68,6 +68,11 @@ def expect(name, rows):
     with open(HERE / f"{name}.expected", "w", newline="\n") as out:
         for line, role, data in rows:
             out.write(f"{line}\t{role}\t{escaped(data)}\n")
+
+
+def text_of(name):
+    """A sample that was written by hand."""
+    return (HERE / name).read_bytes().decode()
 
 
 def send(port, data):
@@ -280,103 +285,6 @@ def cdxj_sample():
     expect("indexed.cdxj", rows)
 
 
-CLOUDFRONT = """#Version: 1.0
-#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query
-2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/index.html\t200\t-\tMozilla/5.0%20(X11)\t-
-2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/a%2520b\t200\thttps://www.example.com/?q=%22\tMozilla/5.0%20(X11)\ta=b&c=d
-2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t-\t200\t-\t-\t-
-2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100
-"""
-IIS = """2026-01-01 00:00:00 before any header
-#Software: Microsoft Internet Information Services 10.0
-#Version: 1.0
-#Date: 2026-01-01 00:00:00
-#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status
-2026-01-01 00:00:01 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(Windows+NT) http://www.example.com/a?b=c 200
-2026-01-01 00:00:02 10.0.0.1 GET /café/"q" x=%20&y="z" 80 - 10.0.0.2 "Mozilla - 404
-
-#Fields: cs(Referer) time cs-uri-query cs-uri-stem
-- 00:00:03 a=b /changed
-http://example.org/ 00:00:04 - /changed/again
-http://example.org/alone 00:00:05 - -
-#Fields: date time
-2026-01-01 00:00:06
-"""
-ALB = """http 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366 "GET http://www.example.com:80/ HTTP/1.1" "curl/7.46.0" - - arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 "Root=1-58337262-36d228ad5d99923122bbe354" "-" "-" 0 2018-07-02T22:22:48.364000Z "forward" "-" "-" "10.0.0.1:80" "200" "-" "-"
-https 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://www.example.com:443/a%20b?c=d HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 - "-" "-" "-" 1 2018-07-02T22:22:48.364000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-"
-h2 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 10.0.1.252:48160 10.0.0.66:9000 0.000 0.002 0.000 200 200 5 257 "GET https://10.0.2.105:773/ HTTP/2.0" "curl/7.46.0" - -
-ws 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 10.0.0.140:40914 10.0.1.192:8010 0.001 0.003 0.000 101 101 218 587 "GET http://10.0.0.30:80/chat HTTP/1.1" "-" - -
-http 2018-11-30T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 - 0.000 0.001 0.000 400 - 34 366 "- http://example.com:80- -" "-" - -
-http 2018-11-30T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 - 0.000 0.001 0.000 200 - 34 366 "GET http://example.com:80/\\x22q\\x22 HTTP/1.1" "-" - -
-"""
-CDX = """ CDX N b a m s k r M S V g
-org,example)/ 20140126200624 http://example.org/ text/html 200 OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB - - 2258 334 a.warc.gz
-org,example)/caf%c3%a9 20140126200826 http://example.org/café?a=<b> text/html 404 LNMEDYOENSOEI5VPADCKL3CB6N3GWXPR - - 34054 620049 a.warc.gz
- CDX A b m a
-x 20140126200826 text/html ftp://example.org/behind/another/header
-x 20140126200826 text/html -
-too few
-"""
-
-
-OWNER = "7f" * 32
-S3 = f"""{OWNER} shop-images [03/Mar/2026:08:15:00 +0000] 198.51.100.7 {OWNER} 0A1B2C3D4E5F6071 REST.GET.OBJECT photos/caf%25C3%25A9.jpg "GET /photos/caf%C3%A9.jpg?versionId=1 HTTP/1.1" 200 - 5120 5120 12 11 "https://shop.example/list?page=2" "Mozilla/5.0 (X11)" - hostid= SigV4 TLS_AES_128_GCM_SHA256 AuthHeader shop-images.s3.amazonaws.com TLSv1.3 - -
-{OWNER} shop-images [03/Mar/2026:08:15:01 +0000] 198.51.100.7 - 0A1B2C3D4E5F6072 WEBSITE.GET.OBJECT index.html "HEAD / HTTP/1.0" 304 - - 99 3 - "-" "-" -
-{OWNER} shop-images [03/Mar/2026:08:15:02 +0000] 198.51.100.8 arn:aws:sts::123456789012:assumed-role/copy/one 0A1B2C3D4E5F6073 REST.COPY.OBJECT_GET a.bin - 200 - - 4406 - - - - - hostid= SigV4 - AuthHeader s3.amazonaws.com TLSv1.2 - -
-{OWNER} shop-images [03/Mar/2026:08:15:03 +0000] - AmazonS3 0A1B2C3D4E5F6074 S3.EXPIRE.OBJECT old/log.gz "-" - - - 3 - - "-" "-" - hostid= - - - - - - -
-{OWNER} shop-images [03/Mar/2026:08:15:04 +0000] 198.51.100.9 - 0A1B2C3D4E5F6075 REST.GET.BUCKET - "GET /?list-type=2&prefix=a b HTTP/1.1" 403 AccessDenied 243 - 7 6 "http://bad.example/"q" "curl/8.1" -
-{OWNER} shop-images [03/Mar/2026:08:15:05 +0000] 198.51.100.9 - 0A1B2C3D4E5F6076 REST.GET.OBJECT back\\slash "GET /back\\slash\\x41 HTTP/1.1" 200 - 1 1 7 6 "http://r.example/" "curl/8.1" -
-{OWNER} shop-images [03/Mar/2026:08:15:06 +0000] 198.51.100.9 - 0A1B
-"""
-ELB = """2026-03-03T08:15:00.945958Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://www.shop.example:80/a?b=c HTTP/1.1" "curl/8.1" - -
-2026-03-03T08:15:00.945959Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.000086 0.001048 0.001337 200 200 0 57 "GET https://www.shop.example:443/\\"q\\" HTTP/1.1" "curl \\"x\\"" DHE-RSA-AES128-SHA TLSv1.2
-2026-03-03T08:15:00.945960Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.001069 0.000028 0.000041 - - 82 305 "- - - " "-" - -
-2026-03-03T08:15:00.945961Z shop-lb 198.51.100.7:2817 - -1 -1 -1 504 0 0 0 "POST http://www.shop.example:80/slow HTTP/1.1"
-2026-03-03T08:15:00.945962Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.001065 0.000015
-"""
-HAPROXY = """Mar  3 08:15:00 lb1 haproxy[812]: 198.51.100.7:33317 [03/Mar/2026:08:15:00.655] web app/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {shop.example|Mozilla/5.0 (X11)} {} "GET /index.html?a=b HTTP/1.1"
-<134>1 2026-03-03T08:15:00+00:00 lb1 haproxy 812 - - 198.51.100.7:33318 [03/Mar/2026:08:15:01.001] web~ app/srv1 0/0/0/1/1 200 10 - - ---- 1/1/0/0/0 0/0 "GET /#22q#22/a#23b HTTP/2.0"
-198.51.100.7:33319 [03/Mar/2026:08:15:01.002] web web/<NOSRV> -1/-1/-1/-1/0 400 187 - - PR-- 1/1/0/0/0 0/0 "<BADREQ>"
-198.51.100.7:33320 [03/Mar/2026:08:15:01.003] web~ app/srv2 0/0/0/2/2 301 0 - - LR-- 1/1/0/0/0 0/0 "GET https://shop.example/back\\slash\\n HTTP/2.0" 0/0000000000000000/0/0/0 -/TLSv1.3/TLS_AES_128_GCM_SHA256
-198.51.100.7:33321 [03/Mar/2026:08:15:01.004] web app/srv1 0/0/0/2/2 200 0 - - ---- 1/1/0/0/0 0/0 "GET /cut-off-by-the-lim
-Mar  3 08:15:02 lb1 haproxy[812]: Proxy web started.
-"""
-SQUID = """1772525700.586    921 198.51.100.7 TCP_MISS/200 507 POST http://ads.example/beacon?x=1 - HIER_DIRECT/203.0.113.5 application/xml
-1772525701.608 120933 198.51.100.7 TCP_TUNNEL/200 7312 CONNECT shop.example:443 user1 HIER_DIRECT/203.0.113.6 -
-1772525702.001      0 198.51.100.7 TCP_MEM_HIT/200 1024 GET http://shop.example/%22q%22/back\\slash - HIER_NONE/- text/html [User-Agent: curl\\r\\n] [HTTP/1.1 200 OK\\r\\n]
-1772525703.002      3 198.51.100.7 NONE_NONE/400 3789 - / - HIER_NONE/- text/html
-1772525704.003      3 198.51.100.7 TCP_DENIED
-"""
-ENVOY = """[2026-03-03T08:15:00.310Z] "POST /api/v1/locations?a=b HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "agent/1" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80"
-[2026-03-03T08:15:00.311Z] "GET /raw"quote HTTP/1.1" 200 - 0 10 1 1 "-" "-" "-" "shop.example" "10.0.2.1:80"
-[2026-03-03T08:15:00.312Z] "- - HTTP/1.1" 400 DPE 0 11 0 - "-" "-" "-" "-" "-"
-[2026-03-03T08:15:00.313Z] "- - -" 0 - 78 45 2 - "-" "-" "-" "-" "10.0.2.1:443"
-[2026-03-03T08:15:00.314Z] GET / 200
-"""
-ZEEK = """#separator \\x09
-#set_separator\t,
-#empty_field\t(empty)
-#unset_field\t-
-#path\thttp
-#open\t2026-03-03-08-15-00
-#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\ttrans_depth\tmethod\thost\turi\treferrer\tversion\tuser_agent
-#types\ttime\tstring\taddr\tport\taddr\tport\tcount\tstring\tstring\tstring\tstring\tstring\tstring
-1772525700.000000\tCa1\t198.51.100.7\t5000\t203.0.113.5\t80\t1\tGET\tshop.example\t/a?b=c d\thttp://r.example/x\t1.1\tMozilla/5.0 (X11)
-1772525701.000000\tCa2\t198.51.100.7\t5001\t203.0.113.5\t80\t1\tGET\tshop.example\t/caf\\xc3\\xa9\\x09/\\\\\t-\t1.1\t-
-1772525702.000000\tCa3\t198.51.100.7\t5002\t203.0.113.5\t80\t0\t-\t-\t-\t-\t-\t-
-1772525703.000000\tCa4\t198.51.100.7\t5003\t203.0.113.5\t80\t1\tGET\tshop.example\t(empty)\t(empty)\t1.1\t-
-1772525704.000000\tCa5\t198.51.100.7
-#close\t2026-03-03-09-00-00
-"""
-IIS_PLAIN = """2026-03-03 08:15:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(Windows+NT) http://r.example/a?b=c 200 0 0 15
-2026-03-03 08:15:01 10.0.0.1 POST /form.aspx x=%20&y="z" 443 SHOP\\user 10.0.0.2 - - 302 0 0 31
-2026-03-03 08:15:02 10.0.0.1 OPTIONS * - 80 - 10.0.0.2 - - 200 0 0 0
-2026-03-03 08:15:03 10.0.0.1 GET /cut
-#Fields: date time cs-uri-stem
-2026-03-03 08:15:04 /another
-"""
-
-
 def w3c(text, names=None):
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -456,22 +364,18 @@ IIS_NAMES = "date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-usernam
 
 
 def handwritten():
-    """After the examples in the documents of their formats."""
-    for name, text, read in [
-        ("cloudfront.log", CLOUDFRONT, w3c),
-        ("iis.log", IIS, w3c),
-        ("alb.log", ALB, alb),
-        ("crawl.cdx", CDX, cdx),
-        ("s3.log", S3, lambda text: by_line("s3.log", text)),
-        ("elb.log", ELB, lambda text: by_line("elb.log", text)),
-        ("haproxy.log", HAPROXY, lambda text: by_line("haproxy.log", text)),
-        ("squid.log", SQUID, lambda text: by_line("squid.log", text)),
-        ("envoy.log", ENVOY, lambda text: by_line("envoy.log", text)),
-        ("zeek.log", ZEEK, zeek),
-        ("iis-default.log", IIS_PLAIN, lambda text: w3c(text, IIS_NAMES.split())),
+    """What is in the samples that were written by hand, after the examples in the documents of their formats."""
+    for name, read in [
+        ("cloudfront.log", w3c),
+        ("iis.log", w3c),
+        ("iis-default.log", lambda text: w3c(text, IIS_NAMES.split())),
+        ("alb.log", alb),
+        ("crawl.cdx", cdx),
+        ("zeek.log", zeek),
     ]:
-        (HERE / name).write_bytes(text.encode())
-        expect(name, read(text))
+        expect(name, read(text_of(name)))
+    for name in BY_LINE:
+        expect(name, by_line(name, text_of(name)))
 
 
 def wat_sample():
@@ -543,25 +447,11 @@ def sitemap_sample():
     expect("sitemap.xml", rows)
 
 
-PAGE = """<!DOCTYPE html>
-<html><head><base href="http://example.org/dir/"><title>A <a href="no"> title</title>
-<meta charset=utf-8><link rel=stylesheet href='a.css?b=1&amp;c=2'><script src=a.js></script>
-<script>if (a < b) document.write('<a href="no">');</script><style>a:after { content: '<a href="no">' }</style></head>
-<body><!-- <a href="no"> --><p class=a>Text &amp; <A HREF=http://example.org/b?c=d&e=f&copy;>link</A>
-<a title="a > b"
-   href="\u00fcber/&#x2f;&eacute;">more</a> <img alt="" src=' /a b.png '> <video poster=p.jpg><source src=v.mp4></video>
-<form action="/search" method=get><button formaction=/other>go</button></form>
-<blockquote cite="http://example.org/q">q</blockquote><object data=o.svg></object><iframe src=f.html></iframe>
-<a>no</a><a href="">empty</a><a href="javascript:alert('a')">js</a></body></html>
-"""
-
-
 ROLES = {"href": "link", "formaction": "link", "action": "link", "cite": "link", "src": "embed", "poster": "embed", "data": "embed"}
 
 
 def page_sample():
-    """A page, and its links by html.parser."""
-    (HERE / "page.html").write_text(PAGE, newline="\n")
+    """The links of a page by html.parser."""
     rows = []
 
     class Links(HTMLParser):
@@ -573,7 +463,7 @@ def page_sample():
 
     parser = Links()
     # The parser of Python 3.11 takes what is in a title for tags.
-    parser.feed(PAGE.replace('A <a href="no"> title', "A title"))
+    parser.feed(text_of("page.html").replace('A <a href="no"> title', "A title"))
     expect("page.html", rows)
 
 
@@ -597,7 +487,7 @@ CRAWL = [
     ("http://example.org/br", ["br"], SIMPLE + "<a href='caf\u00e9'>caf\u00e9</a>" * 3),
     ("http://example.org/chunked/", ["chunked"], SIMPLE * 5),
     ("https://example.org:8080/both/x/y/", ["gzip", "chunked"], SIMPLE + "<iframe src='./../../../z'></iframe>"),
-    ("https://example.org/both/of/them", ["br", "chunked"], PAGE),
+    ("https://example.org/both/of/them", ["br", "chunked"], text_of("page.html")),
 ]
 
 
