@@ -1,8 +1,7 @@
-//! A simple scan for comparison: it calls `judge` for each line and counts in plain maps, without chunks, lanes and
-//! shortcuts.
+//! A simple scan for comparison: it counts in plain maps what is said of each line, without chunks, lanes and shortcuts.
 //!
-//! `tests/scan_by_reference` is similar, but calls the reference. `judge` is a hundred times faster and is compared with the reference
-//! elsewhere. This scan can therefore compare all counts of many buffers.
+//! `count` asks `judge`, which is compared with the reference elsewhere. So all counts of many buffers can be compared. `tests/shards.rs` asks the
+//! reference, which takes a hundred times as long.
 
 #![allow(dead_code, reason = "each of those that use it uses a part")]
 
@@ -21,10 +20,20 @@ use urlsift::tally::{
     ByVerdict, DistinctOf, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top, TopOf,
 };
 use urlsift::whatwg::parse;
-use urlsift::{Grammar, Tally, judge};
+use urlsift::{Advisory, Grammar, Tally, judge};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
+
+/// What is counted of a line.
+pub struct Judged<'a> {
+    pub scheme: Option<&'a [u8]>,
+    /// The verdict's bits.
+    pub verdict: u8,
+    pub advisories: Vec<&'static str>,
+    /// The component, the cause, and the offset.
+    pub defect: Option<(&'static str, &'static str, u64)>,
+}
 
 /// All counts of a buffer.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -85,8 +94,8 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
     })
 }
 
-/// Counts `bytes` as one input.
-pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
+/// Counts `bytes` as one input, by what `judged` says of each line.
+pub fn count_by(bytes: &[u8], mut judged: impl FnMut(&[u8]) -> Judged<'_>) -> Counts {
     let boms = u64::from(bytes.starts_with(b"\xef\xbb\xbf"));
     let mut counts = Counts { bytes: bytes.len() as u64, boms, ..Counts::default() };
     for (start, line, cr) in lines(bytes) {
@@ -96,12 +105,12 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
             counts.blank += 1;
             continue;
         }
-        let judgement = judge(line);
-        let scheme = judgement.scheme().map(|name| {
+        let Judged { scheme, verdict, advisories, defect } = judged(line);
+        let scheme = scheme.map(|name| {
             let keeps_name = name.len() <= MAX_SCHEME_LEN;
             if keeps_name { String::from_utf8_lossy(name).to_ascii_lowercase() } else { String::new() }
         });
-        *counts.schemes.entry(scheme).or_default().entry(judgement.verdict().bits()).or_default() += 1;
+        *counts.schemes.entry(scheme).or_default().entry(verdict).or_default() += 1;
         let number = counts.lines;
         let keep = |(lines, first): &mut Kept, at: u64| {
             *lines += 1;
@@ -109,14 +118,39 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
                 first.push((number, start as u64, at));
             }
         };
-        keep(counts.verdicts.entry(judgement.verdict().bits()).or_default(), 0);
-        for advisory in judgement.advisories().iter() {
-            keep(counts.advisories.entry(advisory.name()).or_default(), 0);
+        keep(counts.verdicts.entry(verdict).or_default(), 0);
+        for advisory in advisories {
+            keep(counts.advisories.entry(advisory).or_default(), 0);
         }
-        if let Some(defect) = judgement.defect(grammar) {
-            let kind = (defect.component.name(), defect.cause.name());
-            keep(counts.defects.entry(kind).or_default(), defect.offset);
+        if let Some((component, cause, offset)) = defect {
+            keep(counts.defects.entry((component, cause)).or_default(), offset);
         }
+    }
+    counts
+}
+
+/// Counts `bytes` as one input, by `judge`.
+pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
+    count_by(bytes, |line| {
+        let judgement = judge(line);
+        let defect = judgement.defect(grammar);
+        Judged {
+            scheme: judgement.scheme(),
+            verdict: judgement.verdict().bits(),
+            advisories: judgement.advisories().iter().map(Advisory::name).collect(),
+            defect: defect.map(|defect| (defect.component.name(), defect.cause.name(), defect.offset)),
+        }
+    })
+}
+
+/// The same counts with all defects as one without names.
+pub fn nameless(mut counts: Counts) -> Counts {
+    let kinds = std::mem::take(&mut counts.defects);
+    let mut first: Vec<_> = kinds.values().flat_map(|(_, first)| first).copied().collect();
+    first.sort_unstable();
+    first.truncate(MAX_EXAMPLES);
+    if !first.is_empty() {
+        counts.defects.insert(("", ""), (kinds.values().map(|(lines, _)| lines).sum(), first));
     }
     counts
 }
