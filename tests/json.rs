@@ -1,9 +1,10 @@
 //! JSON texts of any size, compared with what `serde_json` reads from the same bytes.
 
 use serde_json::Value;
-use urlsift::internal::Reader;
-use urlsift::internal::run::{BadCause, Counts, Format, Skip};
+use urlsift::internal::run::{BadCause, Format, Skip};
+use urlsift::internal::{Field, Reader};
 
+use crate::read::{self, by_pieces, whole};
 use crate::reference::Rng;
 use crate::support::amount;
 
@@ -17,14 +18,14 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, reader: &mut Reader, bytes: &[u8]) {
-        for field in reader.fields(bytes).flatten() {
-            self.fields.push(String::from_utf8(field.bytes.into_owned()).unwrap());
+    fn of((found, counts): read::Found<'_>) -> Self {
+        let text = |field: Field<'_>| String::from_utf8(field.bytes.into_owned()).unwrap();
+        Self {
+            fields: found.into_iter().flatten().map(text).collect(),
+            read: counts.read(),
+            refused: BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum(),
+            without: counts.skipped(Skip::NoField),
         }
-        let counts: &Counts = reader.counts();
-        self.read += counts.read();
-        self.refused += BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum::<u64>();
-        self.without += counts.skipped(Skip::NoField);
     }
 }
 
@@ -34,36 +35,12 @@ fn reader(fields: &[&str]) -> Reader {
 }
 
 fn by_reader(fields: &[&str], bytes: &[u8]) -> Found {
-    let mut found = Found::default();
-    found.add(&mut reader(fields), bytes);
-    found
+    Found::of(whole(reader(fields), bytes))
 }
 
 /// What the reader finds if `step` bytes arrive at a time.
 fn by_chunks(fields: &[&str], bytes: &[u8], step: usize) -> Found {
-    let mut reader = reader(fields);
-    let (mut found, mut start, mut end) = (Found::default(), 0, 0);
-    while start < bytes.len() {
-        end = bytes.len().min(end + step);
-        let mut copy = reader.clone();
-        let len = reader.cut(&bytes[start..end], end == bytes.len());
-        found.add(&mut copy, &bytes[start..start + len]);
-        assert!(len == 0 || (copy.offset(), copy.line()) == (reader.offset(), reader.line()));
-        start += len;
-    }
-    found
-}
-
-/// What the reader finds if the first `len` bytes arrive before the others.
-fn by_cut(fields: &[&str], bytes: &[u8], len: usize) -> Found {
-    let (mut found, mut reader) = (Found::default(), reader(fields));
-    let mut copy = reader.clone();
-    let cut = reader.cut(&bytes[..len], false);
-    found.add(&mut copy, &bytes[..cut]);
-    copy = reader.clone();
-    assert_eq!(reader.cut(&bytes[cut..], true), bytes.len() - cut);
-    found.add(&mut copy, &bytes[cut..]);
-    found
+    Found::of(by_pieces(reader(fields), bytes, (step..).step_by(step)))
 }
 
 /// The same by `serde_json`.
@@ -271,7 +248,8 @@ fn drawn_texts_are_read_as_serde_json_reads_them() {
                 assert_eq!(chunks, expected, "{fields:?} by {step} {text}");
             }
             for len in (0..text.len()).filter(|_| text.len() < 300) {
-                assert_eq!(by_cut(fields, text.as_bytes(), len), expected, "{fields:?} cut at {len} {text}");
+                let cut = Found::of(by_pieces(reader(fields), text.as_bytes(), [len]));
+                assert_eq!(cut, expected, "{fields:?} cut at {len} {text}");
             }
         }
     }

@@ -5,6 +5,7 @@
 
 #[allow(unreachable_pub, clippy::pedantic)]
 mod reference;
+mod read;
 mod samples;
 mod support;
 #[allow(unreachable_pub)]

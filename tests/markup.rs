@@ -12,34 +12,25 @@ mod xml;
 use urlsift::internal::run::{Counts, Format};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
 
+use crate::read;
 use crate::reference::Rng;
 use crate::support::amount;
 
 /// A field as `role url`, or a bad record as `!cause@offset+at`.
-fn describe(mut reader: Reader, bytes: &[u8]) -> (Vec<String>, Counts) {
-    let found = reader.fields(bytes).map(|field| match field {
+fn described((found, counts): read::Found<'_>) -> (Vec<String>, Counts) {
+    let found = found.into_iter().map(|field| match field {
         Ok(field) => format!("{} {}", field.role, field.bytes.escape_ascii()),
         Err(bad) => format!("!{}@{}+{}", bad.cause, bad.offset, bad.at),
     });
-    (found.collect(), reader.counts().clone())
+    (found.collect(), counts)
 }
 
-/// The same, if the ends of `pieces` are the places at which reads of the input end.
-fn by_pieces(
-    mut reader: Reader,
-    bytes: &[u8],
-    pieces: impl IntoIterator<Item = usize>,
-) -> (Vec<String>, Counts) {
-    let (mut found, mut counts, mut start) = (Vec::new(), Counts::default(), 0);
-    for end in pieces.into_iter().chain([bytes.len()]) {
-        let copy = reader.clone();
-        let len = reader.cut(&bytes[start..end], end == bytes.len());
-        let (some, of_these) = describe(copy, &bytes[start..start + len]);
-        found.extend(some);
-        counts = counts.merge(&of_these);
-        start += len;
-    }
-    (found, counts)
+fn describe(reader: Reader, bytes: &[u8]) -> (Vec<String>, Counts) {
+    described(read::whole(reader, bytes))
+}
+
+fn by_pieces(reader: &Reader, bytes: &[u8], ends: impl IntoIterator<Item = usize>) -> (Vec<String>, Counts) {
+    described(read::by_pieces(reader.clone(), bytes, ends))
 }
 
 /// What a reader finds, which must not depend on where the input is cut.
@@ -47,9 +38,9 @@ fn found(reader: &Reader, bytes: &[u8]) -> Vec<String> {
     let whole = describe(reader.clone(), bytes);
     if bytes.len() < 2000 {
         for at in 0..bytes.len() {
-            assert_eq!(by_pieces(reader.clone(), bytes, [at]), whole, "{} cut at {at}", bytes.escape_ascii());
+            assert_eq!(by_pieces(reader, bytes, [at]), whole, "{} cut at {at}", bytes.escape_ascii());
         }
-        let each = by_pieces(reader.clone(), bytes, 0..bytes.len());
+        let each = by_pieces(reader, bytes, 0..);
         assert_eq!(each, whole, "{} byte by byte", bytes.escape_ascii());
     }
     whole.0
@@ -81,8 +72,7 @@ fn check_long(reader: &Reader, documents: &[(Vec<u8>, &[&str])]) {
         let places = [0, 1, 2, 5, 9, 14, 15, 16, 17, 18, 19, 20, 25, 31, 33];
         for near in places.into_iter().skip(n % share).step_by(share) {
             let pieces = [near, near + 5, MAX_RECORD_LEN + near, MAX_RECORD_LEN + near + 7];
-            let pieces = pieces.into_iter().filter(|&end| end < document.len());
-            assert_eq!(by_pieces(reader.clone(), document, pieces), whole, "{head} near {near}");
+            assert_eq!(by_pieces(reader, document, pieces), whole, "{head} near {near}");
         }
     }
 }

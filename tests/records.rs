@@ -10,12 +10,11 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::read::{by_pieces, whole};
 use crate::support::corpus_files;
 use proptest::prelude::*;
 use urlsift::internal::run::{BadCause, BadRecord, Counts, Format, Role, Skip};
 use urlsift::internal::{Field, Reader, escape};
-
-type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
 
 /// All samples with an expected listing, and their formats.
 fn samples() -> Vec<(PathBuf, Format)> {
@@ -46,7 +45,7 @@ fn samples() -> Vec<(PathBuf, Format)> {
     paths.into_iter().map(|path| (path.clone(), format(&path))).collect()
 }
 
-fn listing(found: &Found<'_>) -> String {
+fn listing(found: &[Result<Field<'_>, BadRecord>]) -> String {
     let mut out = String::new();
     for field in found.iter().flatten() {
         write!(out, "{}\t{}\t", field.line, field.role).unwrap();
@@ -56,41 +55,6 @@ fn listing(found: &Found<'_>) -> String {
     out
 }
 
-fn read(mut reader: Reader, bytes: &[u8]) -> (Found<'_>, Counts) {
-    let found = reader.fields(bytes).collect();
-    (found, reader.counts().clone())
-}
-
-/// Reads records in chunks, as the reader cuts them if `step` bytes arrive at a time.
-fn read_by_chunks(mut reader: Reader, bytes: &[u8], step: usize) -> (Found<'_>, Counts) {
-    let (mut found, mut counts) = (Vec::new(), Counts::default());
-    let (mut start, mut end) = (0, 0);
-    while start < bytes.len() {
-        end = bytes.len().min(end + step);
-        let mut copy = reader.clone();
-        let len = reader.cut(&bytes[start..end], end == bytes.len());
-        let before = copy.counts().clone();
-        assert_eq!(before, Counts::default());
-        found.extend(copy.fields(&bytes[start..start + len]));
-        if len > 0 {
-            assert_eq!(
-                (copy.offset(), copy.line()),
-                (reader.offset(), reader.line()),
-                "{} cut at {start} {len}",
-                reader.format()
-            );
-        }
-        // Between chunks, only the reader that cuts knows that it is inside the opening of a comment.
-        if end == bytes.len() {
-            assert_eq!(copy.complaint(), reader.complaint(), "{}", reader.format());
-        }
-        counts = counts.merge(copy.counts());
-        start += len;
-        assert!(len > 0 || end < bytes.len());
-    }
-    (found, counts)
-}
-
 /// The number of the line that contains a byte.
 fn line_at(bytes: &[u8], offset: u64) -> u64 {
     1 + memchr::memchr_iter(b'\n', &bytes[..usize::try_from(offset).unwrap()]).count() as u64
@@ -98,7 +62,7 @@ fn line_at(bytes: &[u8], offset: u64) -> u64 {
 
 /// Checks invariants that hold for any bytes.
 fn check_laws(format: Format, bytes: &[u8]) {
-    let (found, counts) = read(Reader::new(format), bytes);
+    let (found, counts) = whole(Reader::new(format), bytes);
     let refused = found.iter().filter(|field| field.is_err()).count() as u64;
     let by_cause: u64 = BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum();
     let skipped: u64 = Skip::ALL.iter().map(|&reason| counts.skipped(reason)).sum();
@@ -155,14 +119,14 @@ const FIELDS: [&[&str]; 9] = [
 ];
 
 fn check_by_chunks(reader: &Reader, bytes: &[u8], steps: &[usize]) {
-    let whole = read(reader.clone(), bytes);
+    let whole = whole(reader.clone(), bytes);
     for &step in steps {
-        let chunks = read_by_chunks(reader.clone(), bytes, step);
+        let chunks = by_pieces(reader.clone(), bytes, (step..).step_by(step));
         assert_eq!(chunks, whole, "{} by chunks of {step}", reader.format());
     }
 }
 
-fn check_by_twin(format: Format, bytes: &[u8], found: &Found<'_>, counts: &Counts) {
+fn check_by_twin(format: Format, bytes: &[u8], found: &[Result<Field<'_>, BadRecord>], counts: &Counts) {
     let Some(expected) = second_readers::fields(format, bytes) else { return };
     if counts.refused(BadCause::QuoteNotClosed) > 0 {
         return;
@@ -189,7 +153,7 @@ fn samples_are_read_as_other_programs_read_them() {
         let expected = fs::read_to_string(
             path.with_file_name(format!("{}.expected", path.file_name().unwrap().to_str().unwrap())),
         );
-        let (found, counts) = read(Reader::new(format), &bytes);
+        let (found, counts) = whole(Reader::new(format), &bytes);
         pretty(&listing(&found), &expected.unwrap(), &path);
         eprintln!("{}: {counts:?}", path.display());
         check_laws(format, &bytes);
@@ -346,7 +310,7 @@ fn a_name_may_have_line_breaks() {
     for (format, bytes) in
         [(Format::Tsv, &b"\"\nurl\"\tid\nx\ty\n"[..]), (Format::Csv, b"id,\"U\nRL\"\ny,x\n")]
     {
-        let (found, _) = read(Reader::new(format), bytes);
+        let (found, _) = whole(Reader::new(format), bytes);
         assert_eq!(found[0].as_ref().unwrap().bytes, &b"x"[..], "{format}");
         check_laws(format, bytes);
     }

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
-use urlsift::internal::Reader;
-use urlsift::internal::run::{BadCause, Format};
+use urlsift::internal::run::{BadCause, BadRecord, Format};
+use urlsift::internal::{Field, Reader};
 
+use crate::read;
 use crate::reference::Rng;
 use crate::support::escapes::unescaped;
 use crate::support::{amount, on_all_cores};
@@ -17,28 +18,23 @@ use crate::support::{amount, on_all_cores};
 /// A candidate: its offset, and the URL or the cause for which it is refused.
 pub(crate) type Candidate = (usize, Result<Vec<u8>, BadCause>);
 
-/// What the reader finds.
-fn by_reader(mut reader: Reader, text: &[u8]) -> Vec<Candidate> {
+fn candidates((found, _): read::Found<'_>) -> Vec<Candidate> {
     let place = |offset: u64| usize::try_from(offset).unwrap();
-    let found = reader.fields(text).map(|field| match field {
-        Ok(field) => (place(field.offset), Ok(field.bytes.into_owned())),
-        Err(bad) => (place(bad.offset), Err(bad.cause)),
-    });
-    found.collect()
+    let candidate = |field| match field {
+        Ok(Field { offset, bytes, .. }) => (place(offset), Ok(bytes.into_owned())),
+        Err(BadRecord { offset, cause, .. }) => (place(offset), Err(cause)),
+    };
+    found.into_iter().map(candidate).collect()
+}
+
+/// What the reader finds.
+fn by_reader(text: &[u8]) -> Vec<Candidate> {
+    candidates(read::whole(Reader::new(Format::Text), text))
 }
 
 /// What the reader finds if `step` bytes arrive at a time.
 fn by_chunks(text: &[u8], step: usize) -> Vec<Candidate> {
-    let mut reader = Reader::new(Format::Text);
-    let (mut found, mut start, mut end) = (Vec::new(), 0, 0);
-    while start < text.len() {
-        end = text.len().min(end + step);
-        let copy = reader.clone();
-        let len = reader.cut(&text[start..end], end == text.len());
-        found.extend(by_reader(copy, &text[start..start + len]));
-        start += len;
-    }
-    found
+    candidates(read::by_pieces(Reader::new(Format::Text), text, (step..).step_by(step)))
 }
 
 fn regex(pattern: &str) -> Regex {
@@ -205,7 +201,7 @@ pub(crate) fn written(found: &[Candidate]) -> String {
 pub(crate) fn check(text: &[u8], steps: impl IntoIterator<Item = usize>) -> Vec<Candidate> {
     let expected = by_rules(text);
     let shown = || String::from_utf8_lossy(text).into_owned();
-    assert_eq!(by_reader(Reader::new(Format::Text), text), expected, "{:?}", shown());
+    assert_eq!(by_reader(text), expected, "{:?}", shown());
     for step in steps {
         assert_eq!(by_chunks(text, step), expected, "{step} bytes at a time: {:?}", shown());
     }
@@ -316,7 +312,7 @@ fn words_that_are_too_long() {
     for before in ["", "http://a/ ", "<", "<http://b/ "] {
         for (len, is_long) in [(most, false), (most + 1, true), (3 * most, true)] {
             let text = format!("{before}http://{}>see http://c/", "x".repeat(len - 7));
-            let found = by_reader(Reader::new(Format::Text), text.as_bytes());
+            let found = by_reader(text.as_bytes());
             let long = found.iter().find(|&&(at, _)| at == before.len()).unwrap();
             assert_eq!(long.1 == Err(BadCause::TooLong), is_long, "{before} {len}");
             assert_eq!(found.last().unwrap().1, Ok(b"http://c/".to_vec()));

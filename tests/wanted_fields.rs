@@ -10,6 +10,7 @@ use urlsift::internal::scan::Options;
 use urlsift::report::{RecordCount, Report};
 use urlsift::{Grammar, judge};
 
+use crate::read::{by_pieces, whole};
 use crate::reference::Rng;
 use crate::support::{amount, columns, exec, partial};
 
@@ -249,18 +250,11 @@ fn each_wanted_field_is_counted_apart_in_every_format() {
 fn cuts_do_not_move_values_to_other_fields() {
     for case in CASES.iter().filter(|case| case.log_format.is_none()) {
         let bytes = case.input.as_bytes();
-        let whole = Reader::with_fields(case.format, &selectors(case.fields)).unwrap();
-        let read = |reader: &mut Reader, bytes: &[u8]| -> Vec<String> {
-            reader.fields(bytes).map(|field| format!("{field:?}")).collect()
-        };
-        let expected = read(&mut whole.clone(), bytes);
+        let reader = Reader::with_fields(case.format, &selectors(case.fields)).unwrap();
+        let whole = whole(reader.clone(), bytes);
         for cut in 0..=bytes.len() {
-            let mut cutter = whole.clone();
-            let mut reader = cutter.clone();
-            let end = cutter.cut(&bytes[..cut], false);
-            let mut found = read(&mut reader, &bytes[..end]);
-            found.extend(read(&mut cutter, &bytes[end..]));
-            assert_eq!(found, expected, "{} --field {} cut at {cut}", case.format, case.fields);
+            let found = by_pieces(reader.clone(), bytes, [cut]);
+            assert_eq!(found, whole, "{} --field {} cut at {cut}", case.format, case.fields);
         }
     }
 }
