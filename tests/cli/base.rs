@@ -1,6 +1,6 @@
 //! References resolved against a base: rows of `urlsift lines`, and invalid bases.
 
-use super::{feed, text};
+use super::{assert_refused, feed, text};
 
 const LIST: &[u8] = b"a\n../b?c\n//HOST/d\n//base.example:80\n///e\nhttp:f\nx://g/./h\n\ni j\n1:2\n";
 const BASE: &str = "https://u:secret@Base.example/k/l?m";
@@ -77,9 +77,7 @@ fn an_invalid_base_is_a_usage_error() {
             "--base is for the column resolved, and for the columns and conditions of whatwg: add one of them",
         ),
     ] {
-        let output = feed(args, LIST);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
-        assert!(text(&output.stderr).contains(message), "{args:?}: {}", text(&output.stderr));
+        assert_refused(&feed(args, LIST), message);
     }
     let long = format!("http://a/{}", "b".repeat(8192));
     let output = feed(&["lines", "--base", &long, "-c", "resolved"], LIST);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{LIST, feed, json, text, urlsift};
+use super::{LIST, assert_refused, feed, json, text, urlsift};
 
 fn sample(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpora/samples").join(name)
@@ -183,9 +183,7 @@ fn options_that_contradict_where_are_errors() {
         (&["-a", "y", "--by", "rfc1738", "--where", "defect=path"], "choose it with --grammar, not --by"),
     ];
     for (args, why) in cases {
-        let output = feed(&[&["split"], args].concat(), LIST);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+        assert_refused(&feed(&[&["split"], args].concat(), LIST), why);
     }
 }
 
@@ -226,10 +224,7 @@ fn unknown_names_are_errors_that_say_what_there_is() {
         ),
     ] {
         for command in [&["lines"][..], &["split", "-a", "-"]] {
-            let output = feed(&[command, &["--where", condition]].concat(), LIST);
-            assert_eq!(output.status.code(), Some(2), "{condition}");
-            let message = text(&output.stderr);
-            assert!(message.contains(why), "{condition}: {message}");
+            assert_refused(&feed(&[command, &["--where", condition]].concat(), LIST), why);
         }
     }
 }

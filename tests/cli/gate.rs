@@ -1,6 +1,6 @@
 //! `--fail-on`: which conditions hold, and the messages about them.
 
-use super::{LIST, feed, folder_with, text, urlsift};
+use super::{LIST, assert_refused, feed, folder_with, text, urlsift};
 
 #[test]
 fn conditions_on_every_measure() {
@@ -120,9 +120,8 @@ fn empty_and_incomplete_scans_cross_no_limit() {
 #[test]
 fn errors_name_the_condition() {
     let output = feed(&["--fail-on", "blank,refused:rfc173>12"], b"");
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
     let expected = "invalid value 'refused:rfc173>12' for '--fail-on <CONDITION>': no such measure; did you mean refused:rfc1738?\n";
-    assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    assert_refused(&output, expected);
 }
 
 #[test]

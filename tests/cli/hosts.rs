@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use serde_json::{Value, json as value};
 
-use super::{feed, folder_with, json, text, urlsift};
+use super::{assert_refused, feed, folder_with, json, text, urlsift};
 
 const LIST: &[u8] =
     b"http://a.b.example/1\nhttp://A.B.Example.:80/\nhttp://x.example.co.uk/\nhttp://192.0.2.1/\n/path\n\
@@ -113,11 +113,7 @@ fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
         (["--psl", "missing"], "missing: No such file"),
     ] {
         let output = urlsift().current_dir(&folder).arg("lines").args(args).arg("names").output().unwrap();
-        let said = text(&output.stderr);
-        assert!(
-            output.status.code() == Some(2) && output.stdout.is_empty() && said.contains(sentence),
-            "{said}"
-        );
+        assert_refused(&output, sentence);
     }
 }
 
@@ -176,8 +172,7 @@ fn parts_are_merged_if_they_used_the_same_list() {
     let whole = json(&run(&[&["--json", "a", "b", "--psl", "rules.dat"], &options[..]].concat()));
     assert_eq!(merged["digest"], whole["digest"]);
     assert_eq!(merged["public_suffix_list"]["version"], value!("mine"));
-    let refused = run(&["merge", &parts[0], &parts[2]]);
-    assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("suffixes"), "{refused:?}");
+    assert_refused(&run(&["merge", &parts[0], &parts[2]]), "suffixes");
 }
 
 #[test]

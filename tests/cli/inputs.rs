@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::process::Stdio;
 
-use super::{fed, feed, folder_with, json, text, urlsift, with_slashes};
+use super::{assert_refused, fed, feed, folder_with, json, names, text, urlsift, with_slashes};
 
 #[test]
 fn a_directory_without_files_is_an_error() {
@@ -243,9 +243,7 @@ fn an_output_that_is_an_input_is_refused() {
         &["split", other, "--where", &in_list, "-r", name],
         &["lines", other, "--psl", suffixes, "-o", suffixes],
     ] {
-        let output = urlsift().args(args).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("is also an input"), "{output:?}");
+        assert_refused(&urlsift().args(args).output().unwrap(), "is also an input");
         assert_eq!(fs::read(&list).unwrap(), b"a.example\n");
     }
 }
@@ -268,10 +266,8 @@ fn empty_results_replace_no_file() {
     ] {
         let kept = folder.path().join(name);
         fs::write(&kept, "precious\n").unwrap();
-        let output = urlsift().args(args).arg(&kept).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
+        assert_refused(&urlsift().args(args).arg(&kept).output().unwrap(), "urlsift: nothing was written");
         assert_eq!(fs::read(&kept).unwrap(), b"precious\n", "{name}");
-        assert!(text(&output.stderr).contains("urlsift: nothing was written"), "{}", text(&output.stderr));
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 6, "nothing else is left");
     // An existing file is replaced if an empty input was read, or at least one of several inputs.
@@ -295,13 +291,7 @@ fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<Stri
     if output.stdout.is_empty() {
         return (Vec::new(), said, output.status.code());
     }
-    let names = json(&output)["inputs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|input| with_slashes(input["name"].as_str().unwrap()))
-        .collect();
-    (names, said, output.status.code())
+    (names(&output), said, output.status.code())
 }
 
 #[test]
@@ -433,15 +423,9 @@ fn globs_outside_the_working_directory() {
             .current_dir(folder.path().join("w"))
             .output()
             .unwrap();
-        let report = json(&output);
-        let names = report["inputs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|input| with_slashes(input["name"].as_str().unwrap()));
-        let names: Vec<_> =
-            names.filter_map(|name| Some(name.strip_prefix("../other/")?.to_owned())).collect();
-        assert_eq!(names.join(" "), expected, "{glob}");
+        let names = names(&output);
+        let below: Vec<_> = names.iter().filter_map(|name| name.strip_prefix("../other/")).collect();
+        assert_eq!(below.join(" "), expected, "{glob}");
     }
 }
 

@@ -12,11 +12,9 @@ fn run(args: &[&str]) -> Output {
 }
 
 /// Asserts that the command refuses the words, and that what it says has this part.
+#[track_caller]
 fn assert_refused(args: &[&str], part: &str) {
-    let output = run(args);
-    let said = text(&output.stderr);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}: {said}");
-    assert!(said.contains(part), "{args:?}: {said}");
+    super::assert_refused(&run(args), part);
 }
 
 /// Asserts that the list is read all the same, and that what the command says ends with a hint.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Command, Output, feed, folder_with, json, text, urlsift};
+use super::{Command, Output, assert_refused, feed, folder_with, json, text, urlsift};
 
 const LIST: &[u8] = b"http://a.example/\r\nhttp://b.example/b c\nftp://u:hunter2@c/\n/d e\n";
 
@@ -115,9 +115,7 @@ fn invalid_splits_are_refused() {
         (split(range).replace(r#""name":""#, r#""name":"\u001b"#), "a name that cannot be shown"),
     ] {
         fs::write(folder.path().join("s"), &text_of).unwrap();
-        let output = run(&folder, &["scan", "--splits", "s", "--format", "partial"]);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{text_of}");
-        assert!(text(&output.stderr).contains(why), "{text_of}: {}", text(&output.stderr));
+        assert_refused(&run(&folder, &["scan", "--splits", "s", "--format", "partial"]), why);
     }
 }
 
@@ -181,9 +179,7 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
         (["head", "r.json"], "a finished report"),
         (["head", "missing"], "(os error 2)"),
     ] {
-        let output = run(&folder, &["merge", files[0], files[1], "-o", "out"]);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
-        assert!(text(&output.stderr).contains(why), "{files:?}: {}", text(&output.stderr));
+        assert_refused(&run(&folder, &["merge", files[0], files[1], "-o", "out"]), why);
         assert!(!folder.path().join("out").exists());
     }
     for (args, why) in [
@@ -201,18 +197,14 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
         (&["plan", "x", "-o", "x"], "is also an input"),
         (&["merge", "head", "-o", "head"], "is also an input"),
     ] {
-        let output = run(&folder, args);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
-        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+        assert_refused(&run(&folder, args), why);
     }
     // A list of splits may also come from standard input.
     let plan = folder.path().join("plan.partial");
     fs::write(&plan, ok(run(&folder, &["plan", "x"]))).unwrap();
     let mut command = in_folder(&folder);
     command.args(["scan", "--splits", "-", "-o", "plan.partial"]).stdin(fs::File::open(&plan).unwrap());
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("is also an input"), "{}", text(&output.stderr));
+    assert_refused(&command.output().unwrap(), "is also an input");
 }
 
 /// Reports are merged in pairs, so that many of them take no longer each than few.
@@ -230,10 +222,7 @@ fn any_number_of_reports_is_merged() {
     assert_eq!(json(&merge(&names.iter().collect::<Vec<_>>()))["digest"], whole["digest"]);
     for n in 0..7 {
         let twice: Vec<_> = names.iter().chain([&names[n]]).collect();
-        let output = merge(&twice);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
-        let said = text(&output.stderr);
-        assert!(said.contains(&format!("part{n}: x: counted already: bytes {}", 9 * n)), "{said}");
+        assert_refused(&merge(&twice), &format!("part{n}: x: counted already: bytes {}", 9 * n));
     }
 }
 

@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use tempfile::TempDir;
 
-use super::{json, text, urlsift};
+use super::{assert_refused, json, text, urlsift};
 
 /// A folder with the inputs a, b and -x of two lines each, and a script.
 fn folder_with(script: &str) -> TempDir {
@@ -108,10 +108,7 @@ fn what_a_program_cannot_read_is_refused() {
         (&["plan", "--pre", "cat", "a"], "unexpected argument '--pre'"),
         (&["--pre", " ", "a"], "it names no program"),
     ] {
-        let output = run(&folder, args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        let said = text(&output.stderr);
-        assert!(said.contains(expected), "{args:?}: {said}");
+        assert_refused(&run(&folder, args), expected);
     }
 }
 
@@ -127,9 +124,7 @@ fn parts_of_different_programs_are_not_merged() {
     part(&["b"], "3");
     let output = run(&folder, &["merge", "--json", "1", "2"]);
     assert_eq!(json(&output)["totals"]["lines"], 4);
-    let output = run(&folder, &["merge", "1", "3"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("pre: \"cat\" and none"), "{}", text(&output.stderr));
+    assert_refused(&run(&folder, &["merge", "1", "3"]), "pre: \"cat\" and none");
 }
 
 #[test]

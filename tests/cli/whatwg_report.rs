@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use urlsift::report::Report;
 
-use super::{feed, json as parsed, lasting, text, urlsift};
+use super::{assert_refused, feed, json as parsed, lasting, text, urlsift};
 
 /// Lines of each level, with most kinds of findings.
 const LIST: &[u8] = b"http://example.org/\n\
@@ -301,10 +301,7 @@ fn wrong_options_say_what_to_do() {
         (&["--whatwg", "--base", "/a"], "browsers do not take it as a URL (missing-scheme-non-relative-URL)"),
         (&["--whatwg", "--base", &"a".repeat(9000)], "a base may have 8192"),
     ] {
-        let output = feed(args, LIST);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
-        assert!(output.stdout.is_empty());
+        assert_refused(&feed(args, LIST), why);
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 
-use super::{LIST, feed, json, text, urlsift};
+use super::{LIST, feed, json, names, text, urlsift};
 
 #[test]
 fn the_device_nul_is_read_and_written() {
@@ -67,9 +67,7 @@ fn long_paths_and_wildcards_name_files() {
     let output = urlsift().arg("--json").arg(&verbatim).output().unwrap();
     assert_eq!(json(&output)["inputs"][0]["name"], verbatim.to_str().unwrap());
     let output = urlsift().args(["--json", "*.TXT"]).current_dir(&folder).output().unwrap();
-    let names: Vec<_> =
-        json(&output)["inputs"].as_array().unwrap().iter().map(|input| input["name"].clone()).collect();
-    assert_eq!(names, ["[c].txt", "a.txt", "b.txt"]);
+    assert_eq!(names(&output), ["[c].txt", "a.txt", "b.txt"]);
     let output = urlsift().args(["--json", "*.gz"]).current_dir(&folder).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).starts_with("urlsift: *.gz: "), "{}", text(&output.stderr));
