@@ -42,7 +42,7 @@ use urlsift::grammar::public_suffix::SuffixList;
 use urlsift::internal::run::KernelId;
 use urlsift::report::Report;
 
-use crate::support::{fed, json, text};
+use crate::support::{fed, folder_with, json, text};
 
 fn urlsift() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
@@ -67,17 +67,6 @@ fn assert_refused(output: &Output, why: &str) {
 fn names(output: &Output) -> Vec<String> {
     let name = |input: &Value| with_slashes(input["name"].as_str().unwrap());
     json(output)["inputs"].as_array().unwrap().iter().map(name).collect()
-}
-
-/// A folder with these files.
-fn folder_with<T: AsRef<[u8]>>(files: &[(&str, T)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-    folder
 }
 
 /// A path with "/" between its directories on every system.

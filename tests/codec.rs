@@ -16,7 +16,7 @@ use urlsift::internal::scan;
 
 use crate::reference::Rng;
 use crate::samples::gzip;
-use crate::support::{amount, exec, json, on_all_cores};
+use crate::support::{amount, exec, file, json, on_all_cores};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec")
@@ -178,13 +178,12 @@ fn truncated_files_count_up_to_the_cut() {
         let n_whole = AtomicUsize::new(0);
         on_all_cores((packed.len() / step) as u64, |n| {
             let len = usize::try_from(n).unwrap() * step;
-            let mut file = tempfile::NamedTempFile::new().unwrap();
-            file.write_all(&packed[..len]).unwrap();
+            let file = file(&packed[..len]);
             // The first bytes alone look like text.
             if len <= if matches!(packed[0], b'B' | b'P'..=b'_') { 3 } else { 1 } {
                 return 0;
             }
-            let scanned = scan_with(file.path(), 1, 1 << 20);
+            let scanned = scan_with(&file, 1, 1 << 20);
             assert_eq!(scanned.compressed[0].codec, codec);
             if let Some(error) = error(&scanned) {
                 assert_eq!(
@@ -217,9 +216,8 @@ fn damage_anywhere_is_reported() {
             let at = usize::try_from(n).unwrap() * step;
             let mut spoiled = packed.clone();
             spoiled[at] ^= 1 << (at * 5 % 8);
-            let mut file = tempfile::NamedTempFile::new().unwrap();
-            file.write_all(&spoiled).unwrap();
-            let scanned = scan_with(file.path(), 1, 1 << 20);
+            let file = file(&spoiled);
+            let scanned = scan_with(&file, 1, 1 << 20);
             if scanned.compressed.is_empty() {
                 // The file now looks like an uncompressed list.
                 assert!(at < 10, "{path:?} {at}");
@@ -245,9 +243,8 @@ fn bytes_after_the_end() {
         let packed = fs::read(&path).unwrap();
         let len = packed.len() as u64;
         let with = |more: &[u8]| {
-            let mut file = tempfile::NamedTempFile::new().unwrap();
-            file.write_all(&[&packed, more].concat()).unwrap();
-            scan_with(file.path(), 2, 1000)
+            let file = file([&packed, more].concat());
+            scan_with(&file, 2, 1000)
         };
         // Tapes and devices pad files with zeros.
         for zeros in [1, 511, 700_000] {
@@ -311,9 +308,8 @@ fn wrong_checksums_are_reported() {
         let back = if name == "xz.xz" { 30 } else { 4 } + if name == "gzip.gz" { 4 } else { 0 };
         let at = packed.len() - back;
         packed[at] ^= 1;
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&packed).unwrap();
-        let output = urlsift(&["--format", "json", file.path().to_str().unwrap()], Stdio::null());
+        let file = file(&packed);
+        let output = urlsift(&["--format", "json", file.to_str().unwrap()], Stdio::null());
         let report = json(&output);
         assert_eq!((output.status.code(), &report["complete"]), (Some(2), &false.into()), "{name}");
         let said = report["inputs"][0]["error"].as_str().unwrap();
@@ -343,13 +339,11 @@ fn pipe_of_packets() -> (PipeReader, PipeWriter) {
 #[test]
 fn damaged_bzip2_gives_the_same_report_however_it_is_read() {
     let packed = fs::read(folder().join("streams.bz2")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("spoiled");
     let mut places = std::collections::HashSet::new();
     for at in (30..packed.len()).step_by(packed.len() / 20) {
         let mut spoiled = packed.clone();
         spoiled[at] ^= 1 << (at % 8);
-        fs::write(&path, &spoiled).unwrap();
+        let path = file(&spoiled);
         let options = ["--format", "json", "--codec", "bzip2"];
         let file = urlsift(&[&options[..], &[path.to_str().unwrap()]].concat(), Stdio::null());
         let expected = json(&file);
@@ -430,9 +424,8 @@ fn invalid_and_too_long_dictionaries() {
     let held = |content: &[u8]| frame(content, u32::try_from(content.len()).unwrap());
     let packed = zstd::encode_all(&*list(), 3).unwrap();
     let scan_bytes = |bytes: &[u8]| {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(bytes).unwrap();
-        scan_with(file.path(), 1, 1000)
+        let file = file(bytes);
+        scan_with(&file, 1, 1000)
     };
     // Frames with other content are skipped.
     for content in [&b""[..], b"\x37\xa4", b"\x28\xb5\x2f", b"\x28\xb5\x2f\xfc?", b"some text"] {

@@ -3,8 +3,9 @@
 //! The rows are examples of its table of captures (the schema and the tests of its program `cc-index-table`), of its documentation of the
 //! CDXJ index, and one row of a crawl of 2021 that a user shows.
 
-use std::io::Write as _;
 use std::process::Command;
+
+use crate::support::file;
 
 /// Our columns, in the order of Common Crawl's `url_surtkey`, `url_host_name`, `url_host_registry_suffix`, `url_host_registered_domain`,
 /// `url_host_private_suffix`, `url_host_private_domain`, `url_host_name_reversed`, `url_protocol`, `url_port`, `url_path` and `url_query`.
@@ -45,13 +46,10 @@ const ROWS: [(&str, &str); 12] = [
 
 #[test]
 fn columns_are_those_of_common_crawl() {
-    let mut list = tempfile::NamedTempFile::new().unwrap();
-    for (url, _) in ROWS {
-        writeln!(list, "{url}").unwrap();
-    }
+    let list = file(ROWS.map(|(url, _)| format!("{url}\n")).concat());
     let output = Command::new(env!("CARGO_BIN_EXE_urlsift"))
         .args(["lines", "-c", COLUMNS])
-        .arg(list.path())
+        .arg(&list)
         .output()
         .unwrap();
     let rows = String::from_utf8(output.stdout).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::samples::{gzip, samples};
-use crate::support::{self, amount, everything};
+use crate::support::{self, amount, everything, file};
 use urlsift::internal::run::{
     BadCause, BadRecord, Codec, ExecOptions, Format, KernelId, Reading, Role, Scanned, list_inputs,
     scan_records,
@@ -22,10 +22,8 @@ fn exec(threads: usize, shard_len: usize, mmap: bool) -> ExecOptions {
 }
 
 fn scanned(bytes: &[u8], format: Format, options: &Options, exec: &ExecOptions) -> Scanned {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("records");
-    fs::write(&path, bytes).unwrap();
-    scan_records(&list_inputs(&[path]), &Reading::of(format), options, exec)
+    let path = file(bytes);
+    scan_records(&list_inputs(&[&path]), &Reading::of(format), options, exec)
 }
 
 /// Compares a scan with a loop over the fields: judged and blank fields by role, and the refused fields with offset and
@@ -297,11 +295,9 @@ fn a_missing_field_is_an_error_of_the_input() {
 fn compressed_records_are_the_same() {
     let exec = exec(2, 1 << 20, false);
     for (name, bytes, format) in samples() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join(&name);
         let packed: Vec<u8> = bytes.chunks(1000).flat_map(gzip).collect();
-        fs::write(&path, &packed).unwrap();
-        let inputs = list_inputs(&[path]);
+        let path = file(&packed);
+        let inputs = list_inputs(&[&path]);
         let plain = scanned(&bytes, format, &Options::default(), &exec);
         // Some formats cannot be detected by the first records.
         let told = (Format::detect(&bytes) == format).then(Reading::default);

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::support::{amount, everything, exec};
+use crate::support::{amount, everything, exec, file};
 use proptest::prelude::*;
 use urlsift::internal::escape;
 use urlsift::internal::parquet::{MAX_LEN, Table, TableError, TableErrorKind};
@@ -112,10 +112,10 @@ fn samples_are_read_as_pyarrow_reads_them() {
     }
 }
 
-fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, exec: &ExecOptions) -> Scanned {
+fn scanned(path: &Path, column: Option<&Selector>, options: &Options, exec: &ExecOptions) -> Scanned {
     let mut reading = Reading::default();
     reading.fields = column.cloned().into_iter().collect();
-    scan_records(&list_inputs(paths), &reading, options, exec)
+    scan_records(&list_inputs(&[path]), &reading, options, exec)
 }
 
 /// Compares the counts of a scan with the values one by one.
@@ -161,7 +161,7 @@ fn scans_count_each_value_for_any_effort() {
             for (threads, shard_len) in efforts.into_iter().skip(n % share).step_by(share) {
                 let mut exec = exec(threads, shard_len);
                 exec.kernel = kernel;
-                let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &everything(5), &exec);
+                let scanned = scanned(&path, column.as_ref(), &everything(5), &exec);
                 assert!(scanned.failures.is_empty(), "{name} {:?}", scanned.failures);
                 assert_eq!(scanned.records[0].1.format, Format::Parquet);
                 if let Some(first) = &first {
@@ -215,9 +215,7 @@ fn columns_are_found_by_usual_names_names_pointers_and_numbers() {
 
 /// Reads a file with these bytes. Returns what was read, and the number of rows in the footer.
 fn read_bytes(bytes: &[u8], column: Option<&Selector>) -> (Found, Option<u64>) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("table");
-    fs::write(&path, bytes).unwrap();
+    let path = file(bytes);
     match open(&path, column) {
         Ok((table, column)) => {
             let rows = table.rows();
@@ -255,8 +253,6 @@ fn values_before_damage_are_counted() {
     let path = folder().join("zstd-v2.parquet");
     let bytes = fs::read(&path).unwrap();
     let (whole, rows) = read_bytes(&bytes, None);
-    let directory = tempfile::tempdir().unwrap();
-    let changed_path = directory.path().join("changed.parquet");
     let (mut seen, exec) = (0, exec(2, 1 << 20));
     // The magic number of zstd, which begins each page.
     for at in memchr::memmem::find_iter(&bytes, b"\x28\xb5\x2f\xfd") {
@@ -266,8 +262,7 @@ fn values_before_damage_are_counted() {
         let Err(error) = &found.rows else { continue };
         assert_eq!(kind(error), TableErrorKind::Damaged);
         assert_eq!(found.values, whole.values[..found.values.len()], "what stands before it");
-        fs::write(&changed_path, changed).unwrap();
-        let scanned = scanned(std::slice::from_ref(&changed_path), None, &everything(5), &exec);
+        let scanned = scanned(&file(changed), None, &everything(5), &exec);
         let counted = scanned.records[0].1.counts.records();
         check("changed", &scanned, &found, counted);
         let message = scanned.failures[0].error.to_string();
@@ -483,9 +478,7 @@ fn pages_with_excessive_sizes_are_refused() {
 fn a_damaged_page_is_one_line_on_standard_error() {
     let good = b"\x08\0\0\0http://a".repeat(3);
     let pages = [page(3, 0, &good), page(3, 0, &good[..good.len() - 9])].concat();
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("damaged.parquet");
-    fs::write(&path, one_column(0, &pages, 6, 6)).unwrap();
+    let path = file(one_column(0, &pages, 6, 6));
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_urlsift")).arg(&path).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8(output.stderr).unwrap();

@@ -8,6 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::folder_with;
+
 /// What a command prints, standard error behind standard output.
 fn run(command: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_urlsift"));
@@ -80,9 +82,8 @@ fn the_script_for_slurm_scans_a_plan() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scale-out.md")).unwrap();
     let script =
         page.split("```sh\n").find(|block| block.starts_with("#!")).unwrap().split("```").next().unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_with(&[("task", script)]);
     let work = folder.path().display();
-    fs::write(folder.path().join("task"), script).unwrap();
     assert_eq!(run(&format!("urlsift plan --split-size 100K corpora/samples >{work}/plan")), "");
     for task in 0..3 {
         let array = format!("SLURM_ARRAY_TASK_ID={task} SLURM_ARRAY_TASK_COUNT=3");

@@ -10,7 +10,7 @@ use urlsift::internal::run::{Input, KernelId, Scanned};
 use urlsift::internal::scan::Options;
 use urlsift::report::{ReadErrorKind, Report};
 
-use crate::support::fed;
+use crate::support::{fed, file, folder_with};
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))
@@ -32,11 +32,9 @@ fn kind(json: &str) -> ReadErrorKind {
 
 #[test]
 fn one_digest_for_the_same_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let list = folder.path().join("list");
     let names = ["top100.txt", "ldp_urls.txt", "loc_seeds.crlf.txt", "parser_vectors.txt", "trackers.txt"];
     let lists: Vec<_> = names.iter().map(|name| fs::read(sample(name)).unwrap()).collect();
-    fs::write(&list, lists.concat()).unwrap();
+    let list = file(lists.concat());
     let report = |args: &[&str], is_file: bool| {
         let mut command = urlsift();
         command.args(["--format", "json"]).args(args);
@@ -60,14 +58,11 @@ fn one_digest_for_the_same_input() {
 
 #[test]
 fn the_digest_does_not_depend_on_names() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_with(&[("a", "http://h/a b\n"), ("b", "http://h/a b\n"), ("c", "http://h/a c\n")]);
     let digest = |names: &[&str]| {
         let output = urlsift().args(["--format", "json"]).args(names).current_dir(&folder).output().unwrap();
         Report::from_json(&output.stdout).unwrap().digest
     };
-    for (name, list) in [("a", "http://h/a b\n"), ("b", "http://h/a b\n"), ("c", "http://h/a c\n")] {
-        fs::write(folder.path().join(name), list).unwrap();
-    }
     assert_eq!(digest(&["a", "b"]), digest(&["b", "a"]));
     assert_ne!(digest(&["a", "c"]), digest(&["c", "a"]));
     assert_ne!(digest(&["a"]), digest(&["c"]));
@@ -185,10 +180,8 @@ fn a_byte_order_mark_before_a_report_is_skipped() {
 
 #[test]
 fn an_inexact_top_list_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let list = folder.path().join("list");
     let hosts: Vec<String> = (0..70_000).map(|n| format!("http://h{n}/\n")).collect();
-    fs::write(&list, hosts.concat() + "http://h0/\n").unwrap();
+    let list = file(hosts.concat() + "http://h0/\n");
     let run = |args: &[&str]| {
         let output = urlsift().args(["--top", "hosts=5"]).args(args).arg(&list).output().unwrap();
         String::from_utf8(output.stdout).unwrap()

@@ -298,9 +298,7 @@ proptest! {
 
     #[test]
     fn random_cuts_of_files(bytes in corpus(), shard_len in 1usize..60, line_len in 3usize..60, threads in 1usize..4) {
-        // The file is closed, because files that are open for writing are not memory-mapped.
-        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
-        fs::write(&file, &bytes).unwrap();
+        let file = support::file(&bytes);
         let options = everything(Grammar::Rfc3986);
         let mut exec = exec_lines(threads, shard_len, line_len);
         for mmap in [false, true] {

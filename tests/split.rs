@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::reference::Rng;
 use crate::support::escapes::unescaped;
-use crate::support::{self, amount, drawn, mutated, on_all_cores, text, trimmed};
+use crate::support::{self, amount, drawn, file, mutated, on_all_cores, text, trimmed};
 use tempfile::TempDir;
 use urlsift::internal::escape;
 use urlsift::internal::run::{Codec, ExecOptions, KernelId, list_inputs};
@@ -249,8 +249,6 @@ fn the_input_is_in_the_outputs() {
 
 #[test]
 fn very_long_lines_pass_through() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
     let long = |byte: u8, ends: &str| [b"http://h/", &vec![byte; 5 << 20][..], ends.as_bytes()].concat();
     let texts = [
         [long(b'a', "\r\n"), long(b' ', "\n"), b"x y\nhttp://h/\n".to_vec(), long(b'a', "")].concat(),
@@ -258,7 +256,7 @@ fn very_long_lines_pass_through() {
         vec![b'\r'; 5 << 20],
     ];
     for bytes in texts {
-        fs::write(&path, &bytes).unwrap();
+        let path = file(&bytes);
         for kernel in KernelId::available() {
             for form in FORMS {
                 let options = options(&[Grammar::Rfc3986], Blank::Accepted, form);

@@ -1,7 +1,5 @@
 //! Several wanted fields (`--field a,b`) are counted apart: in every format, however the input is cut, and in merged parts.
 
-use std::fs;
-
 use serde_json::Value;
 use urlsift::internal::Reader;
 use urlsift::internal::rows::{self, write_records};
@@ -12,7 +10,7 @@ use urlsift::{Grammar, judge};
 
 use crate::read::{by_pieces, whole};
 use crate::reference::Rng;
-use crate::support::{amount, columns, exec, partial};
+use crate::support::{amount, columns, exec, file, partial};
 
 /// What wanted fields select from an input.
 struct Case {
@@ -188,14 +186,6 @@ impl Case {
     }
 }
 
-/// A file with these bytes, and its folder.
-fn file(bytes: &[u8]) -> (Vec<Input>, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("in");
-    fs::write(&path, bytes).unwrap();
-    (list_inputs(&[path]), folder)
-}
-
 fn report(inputs: &[Input], reading: &Reading, shard_len: usize) -> Report {
     let options = Options::default();
     let scanned = scan_records(inputs, reading, &options, &exec(2, shard_len));
@@ -231,7 +221,8 @@ fn rows(inputs: &[Input], reading: &Reading, shard_len: usize) -> (Vec<String>, 
 fn each_wanted_field_is_counted_apart_in_every_format() {
     for case in &CASES {
         let what = format!("{} --field {}", case.format, case.fields);
-        let (inputs, _folder) = file(case.input.as_bytes());
+        let path = file(case.input);
+        let inputs = list_inputs(&[&path]);
         let reading = case.reading();
         for shard_len in [1, 1 << 20] {
             let report = report(&inputs, &reading, shard_len);
@@ -264,7 +255,8 @@ fn cuts_do_not_move_values_to_other_fields() {
 fn merged_parts_keep_the_fields_apart() {
     let options = Options::default();
     for case in CASES.iter().filter(|case| case.format.is_cut_at_lines()) {
-        let (inputs, _folder) = file(case.input.as_bytes());
+        let path = file(case.input);
+        let inputs = list_inputs(&[&path]);
         let reading = case.reading();
         let whole = report(&inputs, &reading, 1 << 20);
         let partial = |range| partial(&inputs[0], range, &reading, &options);
@@ -287,7 +279,8 @@ fn count(into: &mut Three, value: &str) {
 
 /// Compares the counts of a drawn input with those by another reader.
 fn check(text: &str, reading: &Reading, expected: &[Three], shard_len: usize) {
-    let (inputs, _folder) = file(text.as_bytes());
+    let path = file(text);
+    let inputs = list_inputs(&[&path]);
     let report = report(&inputs, reading, shard_len);
     let records = report.inputs[0].records.as_ref().unwrap();
     let expected: Vec<_> = reading

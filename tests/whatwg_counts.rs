@@ -14,7 +14,7 @@ use urlsift::{Grammar, Tally, judge};
 use crate::conformance::rows;
 use crate::reference::{self, Rng};
 use crate::scan_by_judge::lines;
-use crate::support::{amount, corpus_files, exec, exec_lines, partial, with_scanner};
+use crate::support::{amount, corpus_files, exec, exec_lines, file, partial, with_scanner};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -175,14 +175,12 @@ fn drawn_lists_have_the_counts_of_the_parser() {
 
 #[test]
 fn files_have_the_same_counts_however_they_are_read() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
     let mut rng = Rng::new(1);
     let mut list = b"\xef\xbb\xbf".to_vec();
     list.extend(drawn(2000, &mut rng));
     list.extend([&b"http://h/"[..], &vec![b'a'; 70_000], b" b\\\nx"].concat());
-    fs::write(&path, &list).unwrap();
-    let inputs = [Input::file(path).with_codec(Some(Codec::Plain))];
+    let path = file(&list);
+    let inputs = [Input::file(&path).with_codec(Some(Codec::Plain))];
     for base in &bases()[..2] {
         let (expected, options) = (count_list(&list, base.as_ref()), options(base.as_ref()));
         for (threads, shard_len, line_len) in
@@ -201,14 +199,12 @@ fn files_have_the_same_counts_however_they_are_read() {
 
 #[test]
 fn lines_beyond_the_limit_are_not_parsed() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
     let line = |len: usize| [&b"http://h/"[..], &vec![b'a'; len - 9], b"\n"].concat();
     let list = [line(MAX_PARSED_LEN), line(MAX_PARSED_LEN + 1), b"http://h/ \n".to_vec()].concat();
-    fs::write(&path, &list).unwrap();
+    let path = file(&list);
     let expected = count_list(&list, None);
     assert_eq!((expected.too_long, expected.levels.values().sum::<u64>()), (1, 2));
-    let inputs = [Input::file(path)];
+    let inputs = [Input::file(&path)];
     for line_len in [1000, 1 << 20, 1 << 23] {
         let exec = exec_lines(2, 1 << 16, line_len);
         let scanned = scan_records(&inputs, &Reading::of(Format::Lines), &options(None), &exec);
@@ -231,9 +227,7 @@ fn records_have_the_counts_of_their_fields() {
     }
     let rows =
         fields.iter().map(|field| serde_json::json!({ "url": field, "link": "//h/ " }).to_string() + "\n");
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("x.jsonl");
-    fs::write(&path, rows.collect::<String>()).unwrap();
+    let path = file(rows.collect::<String>());
     let fields = fields.iter().flat_map(|field| [field.as_bytes(), b"//h/ "]);
     let mut reading = Reading::of(Format::Json);
     reading.fields = ["url", "link"].map(|field| field.parse().unwrap()).to_vec();
@@ -241,7 +235,7 @@ fn records_have_the_counts_of_their_fields() {
         // A line of the list is a record with two fields, whose places are those of the records.
         let expected = count(fields.clone().map(|field| (0, 0, field)), base.as_ref());
         let scanned = scan_records(
-            &[Input::file(path.clone())],
+            &[Input::file(&path)],
             &reading,
             &options(base.as_ref()),
             &exec_lines(2, 2000, 1 << 20),
@@ -291,12 +285,10 @@ fn values_have_the_counts_of_the_parser() {
 
 #[test]
 fn merged_parts_are_the_whole() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
     let mut rng = Rng::new(5);
     let list = drawn(400, &mut rng);
-    fs::write(&path, &list).unwrap();
-    let inputs = [Input::file(path).with_codec(Some(Codec::Plain))];
+    let path = file(&list);
+    let inputs = [Input::file(&path).with_codec(Some(Codec::Plain))];
     let reading = Reading::of(Format::Lines);
     for base in bases() {
         let options = options(base.as_ref());
@@ -320,10 +312,8 @@ fn merged_parts_are_the_whole() {
 
 #[test]
 fn parts_with_other_options_are_not_merged() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
-    fs::write(&path, "http://h/\nhttp://h/ \n").unwrap();
-    let (inputs, reading) = ([Input::file(path)], Reading::of(Format::Lines));
+    let path = file("http://h/\nhttp://h/ \n");
+    let (inputs, reading) = ([Input::file(&path)], Reading::of(Format::Lines));
     let base = |text: &str| parse(text.as_bytes(), None).url().cloned();
     let (one, other) = (base("http://a/").unwrap(), base("http://u:p@b/").unwrap());
     let first = || partial(&inputs[0], 0..10, &reading, &options(Some(&one)));

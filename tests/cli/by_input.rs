@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{folder_with, json, text, urlsift};
+use crate::support::file;
 
 const SAMPLES: [&str; 4] = ["trackers.txt", "parser_vectors.txt", "wpt_inputs.txt", "kasztp.txt"];
 
@@ -44,9 +45,7 @@ fn records_and_compressed_inputs_have_counts_too() {
         "tests/records/parquet/required.parquet",
     ];
     // Cells with line ends are counted in another way.
-    let folder = tempfile::tempdir().unwrap();
-    let table = folder.path().join("cells.csv");
-    fs::write(&table, "url,n\nhttp://a/,1\n\"http://b/\n\",2\n\"http://c/\r\",3\n").unwrap();
+    let table = file("url,n\nhttp://a/,1\n\"http://b/\n\",2\n\"http://c/\r\",3\n");
     let report = json(&urlsift().args(args).arg(&table).output().unwrap());
     let sum: u64 = report["inputs"]
         .as_array()

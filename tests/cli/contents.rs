@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::{feed, text, urlsift};
 use crate::samples::gzip;
+use crate::support::file;
 
 const LIST: &[u8] = b"http://a.example/\nhttp://b.example/\n";
 
@@ -121,10 +122,7 @@ fn contents_that_are_not_read_are_an_error_for_every_command() {
 
 #[test]
 fn other_inputs_are_still_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let (list, archive) = (folder.path().join("list"), folder.path().join("archive"));
-    fs::write(&list, LIST).unwrap();
-    fs::write(&archive, tar(b"ustar\x0000")).unwrap();
+    let (list, archive) = (file(LIST), file(tar(b"ustar\x0000")));
     let output = urlsift().args(["--format", "json"]).args([&archive, &list]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let report = super::json(&output);
@@ -143,9 +141,8 @@ fn a_few_nul_bytes_are_bytes_of_lines() {
 #[test]
 #[cfg(unix)]
 fn the_advice_decompresses_what_is_compressed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = super::folder_with(&[("list", LIST)]);
     let sh = |command: &str| Command::new("sh").args(["-c", command]).current_dir(&folder).output().unwrap();
-    fs::write(folder.path().join("list"), LIST).unwrap();
     for (make, names) in [
         ("zip -q a.zip list && cp a.zip 'an a.zip' && gzip a.zip", ["an a.zip", "a.zip.gz"]),
         ("zip -q b.zip list && bzip2 -k b.zip", ["b.zip", "b.zip.bz2"]),

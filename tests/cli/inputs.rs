@@ -8,12 +8,8 @@ use super::{assert_refused, fed, feed, folder_with, json, names, text, urlsift, 
 
 #[test]
 fn a_directory_without_files_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_with(&[("table/_delta_log/0.json", "{}\n"), ("table/_SUCCESS", "")]);
     fs::create_dir(folder.path().join("empty")).unwrap();
-    fs::create_dir(folder.path().join("table")).unwrap();
-    fs::create_dir(folder.path().join("table/_delta_log")).unwrap();
-    fs::write(folder.path().join("table/_delta_log/0.json"), "{}\n").unwrap();
-    fs::write(folder.path().join("table/_SUCCESS"), "").unwrap();
     for (args, message) in [
         (&["empty"][..], "empty: there is no file to read in this directory or below it\n"),
         (&["table"], "table: there is no file to read in this directory or below it\n"),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::terminal::Terminal;
 use super::{folder_with, text, urlsift};
+use crate::support::file;
 
 fn send(child: &Child, signal: i32) {
     // SAFETY: the child has not been waited for, so its process number is still valid.
@@ -147,9 +148,8 @@ fn stopping_in_an_endless_line_reports_the_bytes_read() {
 
 #[test]
 fn waiting_for_a_pipe_can_be_stopped() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_with(&[("target", "before")]);
     let target = folder.path().join("target");
-    fs::write(&target, "before").unwrap();
     let (fifo, target) = (fifo(folder.path()), target.to_str().unwrap());
     for args in [&[][..], &["lines"]] {
         let child = spawn(urlsift().args(args).args([&fifo, "-o", target]));
@@ -279,9 +279,7 @@ fn stopped_rows_end_with_a_whole_row() {
 
 #[test]
 fn a_second_signal_ends_the_command_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("list");
-    fs::write(&path, b"http://h/\n".repeat(1 << 18)).unwrap();
+    let path = file(b"http://h/\n".repeat(1 << 18));
     // The rows are not read, so the command blocks on writing.
     let mut child = spawn(urlsift().arg("lines").arg(&path));
     let_it_wait(&child);

@@ -1,19 +1,15 @@
 //! Lines that are too long to be held are judged while they are read, in another way than lines that are held whole.
 
-use std::fs;
-
 use serde_json::json;
 
 use super::{json, text, urlsift};
-use crate::support::amount;
+use crate::support::{amount, file};
 
 /// Longer than the longest line that a scan holds, which is 2 MiB.
 const LEN: usize = 5 << 20;
 
 #[test]
 fn long_lines_are_judged_as_lines_that_are_held_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("line");
     let grammars = ["rfc1738", "rfc3986"];
     let mut n_lines = 0;
     for (beginning, repeated, defect) in [
@@ -30,7 +26,7 @@ fn long_lines_are_judged_as_lines_that_are_held_whole() {
             if let Some(at) = at {
                 line.insert_str(at, defect);
             }
-            fs::write(&path, &line).unwrap();
+            let path = file(&line);
             let run = |args: &[&str]| urlsift().args(args).arg(&path).output().unwrap();
             // The short mode explains each line by one of the grammars.
             n_lines += 1;

@@ -150,9 +150,7 @@ fn a_split_of_a_stream_is_read_from_its_start() {
 
 #[test]
 fn an_input_may_be_called_like_a_schema() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("urlsift.report")).unwrap();
-    fs::write(folder.path().join("urlsift.report/x"), LIST).unwrap();
+    let folder = folder_with(&[("urlsift.report/x", LIST)]);
     let part = ok(run(&folder, &["urlsift.report/x", "--format", "partial"]));
     fs::write(folder.path().join("part"), part).unwrap();
     ok(run(&folder, &["merge", "part"]));

@@ -339,10 +339,9 @@ fn a_partial_report_keeps_the_rules_of_masked_lines() {
 
 #[test]
 fn a_list_of_urls_taken_for_a_list_of_paths() {
-    let folder = tempfile::tempdir().unwrap();
     let mut list = String::from("http://root:SECRET@h/a\nhttp://root:SECRET@h/a.gz\nroot:SECRET@h\n");
     (0..20).for_each(|n| writeln!(list, "http://root:SECRET@h/{n}").unwrap());
-    fs::write(folder.path().join("urls"), &list).unwrap();
+    let folder = folder_with(&[("urls", &list)]);
     for format in ["text", "json", "html", "partial"] {
         let output = urlsift()
             .args(["--files-from", "urls", "--format", format])

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SHOWN, feed, text, urlsift};
-use crate::support::amount;
+use super::{SHOWN, feed, folder_with, text, urlsift};
+use crate::support::{amount, file};
 
 /// Characters that must not reach a terminal or a page: control, bidirectional, invisible and unassigned characters, and line
 /// separators.
@@ -32,19 +32,14 @@ fn lines_with_hidden_characters() {
         ]
     };
     for (list, places) in HIDDEN.chars().flat_map(lists) {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        std::io::Write::write_all(&mut file, list.as_bytes()).unwrap();
+        let file = file(&list);
         for locale in ["C", "C.UTF-8"] {
             let formats = ["text", "html", "json", "partial"];
             // Only the text report depends on the locale.
             let n_formats = if locale == "C" { amount(1, 4) } else { 4 };
             for format in &formats[..usize::try_from(n_formats).unwrap()] {
-                let output = urlsift()
-                    .env("LC_ALL", locale)
-                    .args(["--format", format])
-                    .arg(file.path())
-                    .output()
-                    .unwrap();
+                let output =
+                    urlsift().env("LC_ALL", locale).args(["--format", format]).arg(&file).output().unwrap();
                 let shown = text(&output.stdout);
                 assert!(!has_hidden(shown), "{format}: {list:?}");
                 let is_shown = places.iter().all(|place| shown.contains(place));
@@ -64,8 +59,7 @@ fn utf_8_is_readable_where_the_locale_has_it() {
         "http://h/\u{4e2d}\u{e9}/\u{1f600}\u{301}\\\nhttp://u:p\u{fc}@\u{e9}/\nhttp://h/?\u{fc}".as_bytes();
     let list = [list, b"\xc3/\xc3\xa9\xff\n"].concat();
     let run = |args: &[&str], variables: &[(&str, &str)]| {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("list"), &list).unwrap();
+        let folder = folder_with(&[("list", &list)]);
         let mut command = urlsift();
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             command.env_remove(name);
@@ -98,9 +92,7 @@ fn utf_8_is_readable_where_the_locale_has_it() {
     assert!(page.contains("<mark>\u{4e2d}</mark>\u{e9}/\u{1f600}\u{301}\\\\"), "{page}");
     let report = run(&["--format", "json"], &[("LC_ALL", "C.UTF-8")]);
     let report: Value = serde_json::from_str(&report).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("report.json");
-    fs::write(&path, report.to_string()).unwrap();
+    let path = file(report.to_string());
     let rendered = urlsift().env("LC_ALL", "C.UTF-8").arg("render").arg(&path).output().unwrap();
     assert_eq!(text(&rendered.stdout), run(&[], &[("LC_ALL", "C.UTF-8")]));
 }

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::process::{Output, Stdio};
 
 use super::{assert_refused, feed, folder_with, json, text, urlsift};
+use crate::support::file;
 
 const LOG: &[u8] =
     b"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 7 \"http://example.org/ b\" \"-\"\n\
@@ -347,10 +348,8 @@ fn a_field_that_markup_does_not_have_is_named() {
 /// JSON texts from files, pipes and compressed files, without an option.
 #[test]
 fn json_texts_are_read_without_an_option() {
-    let folder = tempfile::tempdir().unwrap();
     let har = "{\n \"log\": {\n  \"version\": \"1.2\", \"pages\": [],\n  \"entries\": [\n   {\"request\": {\"url\": \"http://a/ b\"}},\n   {\"request\": {\"url\": \"http://c/\"}}\n  ]\n }\n}\n";
-    let path = folder.path().join("a.har");
-    std::fs::write(&path, har).unwrap();
+    let path = file(har);
     let of_file = urlsift().args(["lines", "-c", "line,offset,text"]).arg(&path).output().unwrap();
     assert_eq!(text(&of_file.stdout), "5\t84\thttp://a/ b\n6\t124\thttp://c/\n");
     assert!(text(&of_file.stderr).contains("read as json; "), "{}", text(&of_file.stderr));

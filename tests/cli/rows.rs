@@ -22,9 +22,7 @@ fn rows_keep_utf8_and_escape_the_rest_so_that_it_can_be_restored() {
 #[cfg(unix)]
 fn a_terminal_gets_a_header_and_no_hidden_character() {
     use super::terminal::Terminal;
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("list");
-    std::fs::write(&path, HOSTILE).unwrap();
+    let path = crate::support::file(HOSTILE);
     let show = |locale: &str, args: &[&str]| {
         let mut command = urlsift();
         command.args(["lines", "-c", "line,text"]).args(args).arg(&path).env("LC_ALL", locale);

@@ -8,6 +8,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use super::{feed, json, text, urlsift};
+use crate::support::file;
 
 /// Texts, their shape in JSON, the options of the advised command, and what it finds.
 const TEXTS: [(&str, &str, &str, &str); 43] = [
@@ -286,10 +287,8 @@ fn parts_of_an_input_keep_its_warning() {
 /// The options in a warning are right for a compressed file too, and those in a report of an input that is longer than what is tried.
 #[test]
 fn the_advised_options_read_any_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("log.zst");
     let log = "10:00:00 GET http://a.example/ 200\n".repeat(4000);
-    fs::write(&path, zstd::encode_all(log.as_bytes(), 1).unwrap()).unwrap();
+    let path = file(zstd::encode_all(log.as_bytes(), 1).unwrap());
     let report = json(&urlsift().arg("--json").arg(&path).output().unwrap());
     let (words, found) = advised(&report["inputs"][0]);
     assert_eq!(found, "1,872 URLs");

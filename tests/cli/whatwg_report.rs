@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use urlsift::report::Report;
 
 use super::{assert_refused, feed, json as parsed, lasting, text, urlsift};
+use crate::support::file;
 
 /// Lines of each level, with most kinds of findings.
 const LIST: &[u8] = b"http://example.org/\n\
@@ -167,10 +168,8 @@ fn all_forms_say_the_same() {
 
 #[test]
 fn the_digest_does_not_depend_on_how_it_is_read() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("list");
     let list = LIST.repeat(300);
-    fs::write(&path, &list).unwrap();
+    let path = file(&list);
     let path = path.to_str().unwrap();
     let digest = |output: std::process::Output| parsed(&output)["digest"].take();
     let expected = digest(feed(&["--whatwg", "--json", "-j1"], &list));

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 
-use super::{LIST, feed, json, names, text, urlsift};
+use super::{LIST, feed, folder_with, json, names, text, urlsift};
 
 #[test]
 fn the_device_nul_is_read_and_written() {
@@ -58,10 +58,7 @@ fn a_file_that_another_program_writes_is_read() {
 
 #[test]
 fn long_paths_and_wildcards_name_files() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["a.txt", "b.txt", "[c].txt"] {
-        fs::write(folder.path().join(name), LIST).unwrap();
-    }
+    let folder = folder_with(&["a.txt", "b.txt", "[c].txt"].map(|name| (name, LIST)));
     let verbatim = fs::canonicalize(folder.path().join("a.txt")).unwrap();
     assert!(verbatim.to_str().unwrap().starts_with(r"\\?\"));
     let output = urlsift().arg("--json").arg(&verbatim).output().unwrap();

@@ -11,7 +11,7 @@ use urlsift::whatwg::{Level, parse};
 use super::drawn;
 use crate::reference::{Rng, accepts};
 use crate::support::references::{components, target};
-use crate::support::{amount, columns, exec};
+use crate::support::{amount, columns, exec, file};
 
 /// Where the links of an input are.
 fn reading(format: Format) -> Reading {
@@ -25,9 +25,7 @@ fn reading(format: Format) -> Reading {
 /// The fields of an input, each with the column `resolved` or `whatwg_href`, a blank between them. For the latter, the counts of the report
 /// are compared.
 fn fields(column: &str, format: Format, base: Option<&str>, bytes: &[u8], shard_len: usize) -> Vec<String> {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("page");
-    std::fs::write(&path, bytes).unwrap();
+    let path = file(bytes);
     let mut records = rows::Records::default();
     records.columns = columns(&format!("whatwg text {column}"));
     records.keep = Keep::Ascii;
@@ -38,7 +36,7 @@ fn fields(column: &str, format: Format, base: Option<&str>, bytes: &[u8], shard_
     }
     // One thread or two.
     let exec = exec(1 + shard_len % 2, shard_len);
-    let inputs = list_inputs(&[path]);
+    let inputs = list_inputs(&[&path]);
     let mut out = Vec::new();
     write_records(&inputs, &records, &exec, &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();

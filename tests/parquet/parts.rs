@@ -13,7 +13,7 @@ use urlsift::internal::scan::Options;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::Report;
 
-use crate::support::{amount, everything, exec, written};
+use crate::support::{amount, everything, exec, file, written};
 
 use super::{check_kind, levels, page, plain_group, samples, with_groups, with_values};
 
@@ -164,12 +164,10 @@ fn every_cut_gives_one_report() {
 
 #[test]
 fn damage_stays_in_its_part() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("x.parquet");
     let (group, n) = plain_group(&["http://a/", "http://b/ "]);
     let broken = page(2, 0, b"\xff\0\0\0http://a");
     let places = [(4, n, n), (4 + group.len(), 2, 2), (4 + group.len() + broken.len(), n, n)];
-    fs::write(&path, with_groups(0, &[&group[..], &broken, &group].concat(), &places)).unwrap();
+    let path = file(with_groups(0, &[&group[..], &broken, &group].concat(), &places));
     let corpus = Corpus::new(&path, &[]);
     let ends = [0, places[1].0 as u64, places[2].0 as u64, u64::MAX];
     let report = corpus.merged(ends.windows(2).map(|pair| pair[0]..pair[1])).report();
@@ -196,8 +194,6 @@ fn parts_of_a_footer_that_lies_are_refused() {
 /// Names are counted per chunk of values. Parts cut these chunks, and the counts stay the same.
 #[test]
 fn frequent_hosts_of_many_do_not_depend_on_parts() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("x.parquet");
     let hosts = |n: usize| -> Vec<_> {
         (0..n).map(|n| if n % 3 == 0 { "//z/".to_owned() } else { format!("//{n:x}/") }).collect()
     };
@@ -207,7 +203,7 @@ fn frequent_hosts_of_many_do_not_depend_on_parts() {
     } else {
         [110_000, 80_000, 60_000, 90_000]
     };
-    fs::write(&path, with_values(&lens.map(hosts))).unwrap();
+    let path = file(with_values(&lens.map(hosts)));
     let mut corpus = Corpus::new(&path, &[]);
     corpus.options.distinct.clear();
     let whole = corpus.whole();

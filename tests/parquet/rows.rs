@@ -1,14 +1,13 @@
 //! `urlsift lines` on Parquet files: compared with the values one by one, and with what pyarrow reads.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use urlsift::internal::escape::Keep;
 use urlsift::internal::rows::{Records, write_records};
 use urlsift::internal::run::{Ends, Format, Selector, Skip, list_inputs};
 
-use crate::support::{columns, exec, naive_cells};
+use crate::support::{columns, exec, file, naive_cells};
 
 use super::{
     Found, check_kind, one_column, open, page, plain_group, read, samples, with_groups, with_values,
@@ -69,14 +68,12 @@ fn there_is_a_row_for_each_value_in_order() {
 
 #[test]
 fn rows_before_damage_are_written() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("damaged.parquet");
     let good: Vec<_> = (0..50).map(|n| format!("http://a.example/{n}")).collect();
     let (first, n) = plain_group(&good);
     let broken = page(3, 0, b"\x08\0\0\0http://a\x08\0\0\0http://b\xff\0\0\0http://c");
     let pages = [&first[..], &broken, &first].concat();
     let places = [(4, n, n), (4 + first.len(), 3, 3), (4 + first.len() + broken.len(), n, n)];
-    fs::write(&path, with_groups(0, &pages, &places)).unwrap();
+    let path = file(with_groups(0, &pages, &places));
     for effort in [(1, 1), (1, 1 << 20), (3, 1), (3, 1 << 20)] {
         let (text, written) = rows(&path, &[], "line text", effort);
         let expected: Vec<_> = good.iter().zip(1..).map(|(value, row)| format!("{row}\t{value}")).collect();
@@ -92,14 +89,11 @@ fn rows_before_damage_are_written() {
 
 #[test]
 fn files_without_values_have_no_rows() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("none.parquet");
     let nulls = page(3, 0, &super::levels(3, 0));
-    for (file, n_rows) in
+    for (bytes, n_rows) in
         [(with_values(&[]), 0), (one_column(1, &nulls, 3, 3), 3), (with_values(&[vec![]]), 0)]
     {
-        fs::write(&path, file).unwrap();
-        let (text, written) = rows(&path, &[], COLUMNS, (2, 1 << 20));
+        let (text, written) = rows(&file(bytes), &[], COLUMNS, (2, 1 << 20));
         assert!(text.is_empty() && written.failures.is_empty(), "{:?}", written.failures);
         assert_eq!(written.records[0].1.counts.skipped(Skip::NoField), n_rows);
     }
@@ -108,10 +102,8 @@ fn files_without_values_have_no_rows() {
 /// Values of more than a chunk, and of more than a batch.
 #[test]
 fn long_values_are_written_whole() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("long.parquet");
     let values = [100_000, 1, 6 << 20, 0, 40_000].map(|len| "/".repeat(len)).to_vec();
-    fs::write(&path, with_values(&[values.clone(), values.clone()])).unwrap();
+    let path = file(with_values(&[values.clone(), values.clone()]));
     for threads in [1, 3] {
         let (text, _) = rows(&path, &[], "line length", (threads, 1 << 20));
         let expected = (1..=10).map(|row| match values[(row - 1) % 5].len() {
@@ -167,12 +159,9 @@ fn rows_of_several_columns_are_interleaved() {
 
 #[test]
 fn a_dot_may_be_part_of_a_name() {
-    let mut file = with_values(&[vec!["/a".to_owned()]]);
-    let name = file.windows(3).rposition(|bytes| bytes == b"url").unwrap();
-    file[name + 1] = b'.';
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("dot.parquet");
-    fs::write(&path, file).unwrap();
-    let (text, written) = rows(&path, &["u.l".parse().unwrap()], "text", (1, 1 << 20));
+    let mut bytes = with_values(&[vec!["/a".to_owned()]]);
+    let name = bytes.windows(3).rposition(|name| name == b"url").unwrap();
+    bytes[name + 1] = b'.';
+    let (text, written) = rows(&file(bytes), &["u.l".parse().unwrap()], "text", (1, 1 << 20));
     assert_eq!((&*text, written.failures.len()), ("/a\n", 0));
 }

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, str, thread};
 
 use serde_json::Value;
+use tempfile::{TempDir, TempPath};
 use urlsift::columns::{COLUMNS, Column};
 use urlsift::internal::escape;
 use urlsift::internal::run::{ExecOptions, Input, KernelId, Part, Reading, scan_parts};
@@ -49,6 +50,24 @@ pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().unwrap()
     })
+}
+
+/// A file with these bytes, whose name does not matter. It is closed, because files that are open for writing are not memory-mapped.
+pub(crate) fn file(bytes: impl AsRef<[u8]>) -> TempPath {
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// A folder with these files.
+pub(crate) fn folder_with<T: AsRef<[u8]>>(files: &[(&str, T)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
 }
 
 pub(crate) fn text(bytes: &[u8]) -> &str {
