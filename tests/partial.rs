@@ -7,57 +7,22 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use crate::reference::Rng;
-use crate::support::{corpus_files, everything, exec, written};
+use crate::support::corpus::{Corpus, written};
+use crate::support::{corpus_files, everything, exec};
 use tempfile::TempDir;
 use urlsift::inputs::Object;
 use urlsift::internal::plan::{Split, plan};
-use urlsift::internal::run::{Codec, Format, Input, Part, Reading, list_inputs, scan_parts, scan_records};
+use urlsift::internal::run::{Codec, Format, Input, Part, Reading, list_inputs, scan_parts};
 use urlsift::internal::scan;
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings, cut};
 use urlsift::report::Report;
 use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Grammar, Scan};
 
-/// A corpus and how it is scanned.
-struct Corpus {
-    inputs: Vec<Input>,
-    reading: Reading,
-    options: scan::Options,
-    is_numbered: bool,
-}
-
-impl Corpus {
-    fn of(inputs: Vec<Input>) -> Self {
-        let mut options = everything(9);
-        options.grammar = Grammar::Rfc1738;
-        Self { inputs, reading: Reading::of(Format::Lines), options, is_numbered: false }
-    }
-
-    fn report(&self) -> Report {
-        let scanned = scan_records(&self.inputs, &self.reading, &self.options, &exec(1, 1 << 20));
-        Report::new(&scanned, &self.inputs, &self.options, false)
-    }
-
-    fn settings(&self) -> Settings {
-        Settings::new(&self.options, &self.reading, None, false)
-    }
-
-    /// The partial report of some parts, after a round trip through JSON.
-    fn partial(&self, parts: &[Part]) -> Partial {
-        let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &exec(1, 1 << 20));
-        assert!(found.scanned.failures.is_empty(), "{:?}", found.scanned.failures);
-        let identity = |(number, input): (u32, &Input)| Identity {
-            number: self.is_numbered.then_some(number),
-            name: input.name().to_owned(),
-        };
-        let identities: Vec<_> = (0..).zip(&self.inputs).map(identity).collect();
-        written(&Partial::new(&found, parts, &identities, None, self.settings()).unwrap())
-    }
-
-    /// The partial report of the lines of the first input that begin in a range.
-    fn range(&self, range: Range<u64>) -> Partial {
-        self.partial(&[Part { range, ..Part::whole(0) }])
-    }
+fn corpus_of(inputs: Vec<Input>) -> Corpus {
+    let mut options = everything(9);
+    options.grammar = Grammar::Rfc1738;
+    Corpus { exec: exec(1, 1 << 20), ..Corpus::new(inputs, Reading::of(Format::Lines), options) }
 }
 
 /// Merges in a random order and grouping.
@@ -98,7 +63,7 @@ fn every_pair_of_cuts_gives_one_report() {
     let directory = tempfile::tempdir().unwrap();
     let mut rng = Rng::new(1);
     for (n, text) in NASTY.into_iter().enumerate() {
-        let corpus = Corpus::of(vec![file_of(&directory, &n.to_string(), text)]);
+        let corpus = corpus_of(vec![file_of(&directory, &n.to_string(), text)]);
         let whole = corpus.report();
         let len = text.len() as u64;
         assert_same(corpus.partial(&[Part::whole(0)]), &whole, "whole");
@@ -130,7 +95,7 @@ fn corpora_cut_anywhere_give_one_report() {
     let mut rng = Rng::new(2);
     let files = corpus_files();
     let inputs = list_inputs(&files).into_iter().map(|input| input.with_codec(Some(Codec::Plain)));
-    let all = Corpus { is_numbered: true, ..Corpus::of(inputs.collect()) };
+    let all = Corpus { is_numbered: true, ..corpus_of(inputs.collect()) };
     let whole = all.report();
     let mut partials = Vec::new();
     for (number, path) in (0..).zip(&files) {
@@ -150,8 +115,8 @@ fn unnumbered_inputs_are_sorted_by_name() {
     let inputs: Vec<_> =
         texts.iter().map(|(name, text)| file_of(&directory, name, text.as_bytes())).collect();
     let paths: Vec<_> = ["a/c", "a-", "b", "z"].map(|name| directory.path().join(name)).to_vec();
-    let whole = Corpus::of(list_inputs(&paths)).report();
-    let corpus = Corpus::of(inputs);
+    let whole = corpus_of(list_inputs(&paths)).report();
+    let corpus = corpus_of(inputs);
     let mut rng = Rng::new(3);
     for _ in 0..20 {
         let partials = (0..4).map(|number| corpus.partial(&[Part::whole(number)])).collect();
@@ -170,7 +135,7 @@ fn records_cut_anywhere_give_one_report() {
     {
         let path = folder.join(name);
         let len = fs::metadata(&path).unwrap().len();
-        let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
+        let corpus = Corpus { reading: Reading::default(), ..corpus_of(vec![Input::file(path)]) };
         let whole = corpus.report();
         assert!(whole.inputs[0].records.is_some());
         for _ in 0..5 {
@@ -182,9 +147,9 @@ fn records_cut_anywhere_give_one_report() {
     // Formats with a header or with records of several lines are not cut.
     for name in ["unix.csv", "cloudfront.log", "crawl.cdx", "crawl.wat"] {
         let path = folder.join(name);
-        let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
+        let corpus = Corpus { reading: Reading::default(), ..corpus_of(vec![Input::file(path)]) };
         let parts = [Part { range: 10..u64::MAX, ..Part::whole(0) }];
-        let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec(1, 1 << 20));
+        let found = corpus.scan(&parts);
         let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
         assert!(failure.error.to_string().contains("depend on what comes before them"), "{}", failure.error);
         let splits = plan(&corpus.inputs, &corpus.reading, 10).unwrap();
@@ -201,7 +166,7 @@ fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
     let inputs = ["list.txt", "bgzip.gz", "members.gz"].map(|name| Input::file(folder.join(name)));
     let directory = tempfile::tempdir().unwrap();
     let inputs = inputs.into_iter().chain([file_of(&directory, "empty", b"")]).collect();
-    let corpus = Corpus { is_numbered: true, ..Corpus::of(inputs) };
+    let corpus = Corpus { is_numbered: true, ..corpus_of(inputs) };
     let len = fs::metadata(folder.join("list.txt")).unwrap().len();
     let mut rng = Rng::new(5);
     for split_size in [700, 5000, u64::MAX] {
@@ -286,7 +251,7 @@ fn an_object_that_is_too_short_is_a_failure() {
 fn a_report_without_inputs_fits_numbered_and_unnumbered_ones() {
     let directory = tempfile::tempdir().unwrap();
     for is_numbered in [false, true] {
-        let corpus = Corpus { is_numbered, ..Corpus::of(vec![file_of(&directory, "x", b"http://a/\n")]) };
+        let corpus = Corpus { is_numbered, ..corpus_of(vec![file_of(&directory, "x", b"http://a/\n")]) };
         let (none, all) = (corpus.partial(&[]), corpus.partial(&[Part::whole(0)]));
         let found = scan_parts(&[], &[], &corpus.reading, &corpus.options, &exec(1, 1 << 20));
         let empty = Partial::new(&found, &[], &[], None, corpus.settings()).unwrap();
@@ -300,7 +265,7 @@ fn a_report_without_inputs_fits_numbered_and_unnumbered_ones() {
 #[test]
 fn incompatible_partial_reports_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
+    let corpus = corpus_of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
     let (head, tail) = (corpus.range(0..10), corpus.range(10..u64::MAX));
     let refused = |one: &Partial, other: &Partial| one.clone().merge(other.clone()).unwrap_err();
     assert!(matches!(refused(&head, &head), MergeError::Overlap(_, range) if range == (0..10)));
@@ -310,7 +275,7 @@ fn incompatible_partial_reports_are_refused() {
     assert!(matches!(refused(&all, &tail), MergeError::Overlap(_, range) if range == (10..20)));
     // A range where no line begins must not be counted twice either.
     assert!(matches!(refused(&all, &corpus.range(3..4)), MergeError::Overlap(..)));
-    let empty = Corpus::of(vec![file_of(&directory, "empty", b"")]);
+    let empty = corpus_of(vec![file_of(&directory, "empty", b"")]);
     assert!(matches!(
         refused(&empty.range(0..5), &empty.partial(&[Part::whole(0)])),
         MergeError::Overlap(..)
@@ -321,24 +286,24 @@ fn incompatible_partial_reports_are_refused() {
         |options: &mut scan::Options| _ = options.top.insert(TopOf::Hosts, 10),
         |options: &mut scan::Options| _ = options.distinct.remove(&DistinctOf::Lines),
     ] {
-        let mut other = Corpus::of(vec![Input::file(directory.path().join("x"))]);
+        let mut other = corpus_of(vec![Input::file(directory.path().join("x"))]);
         change(&mut other.options);
         let MergeError::Settings(differences) = refused(&head, &other.range(10..u64::MAX)) else {
             panic!("settings")
         };
         assert_eq!(differences.len(), 1);
     }
-    let pair = Corpus::of(["x", "empty"].map(|name| Input::file(directory.path().join(name))).into());
+    let pair = corpus_of(["x", "empty"].map(|name| Input::file(directory.path().join(name))).into());
     let parts = [Part::whole(0), Part::whole(1)];
-    let found = scan_parts(&pair.inputs, &parts, &pair.reading, &pair.options, &exec(1, 1 << 20));
+    let found = pair.scan(&parts);
     let identities = ["b", "a"].map(|name| Identity { number: None, name: name.to_owned() });
     let disordered = Partial::new(&found, &parts, &identities, None, pair.settings());
     assert_eq!(disordered.unwrap_err(), MergeError::Order);
-    let numbered = Corpus { is_numbered: true, ..Corpus::of(vec![Input::file(directory.path().join("x"))]) };
+    let numbered = Corpus { is_numbered: true, ..corpus_of(vec![Input::file(directory.path().join("x"))]) };
     assert_eq!(refused(&head, &numbered.range(10..u64::MAX)), MergeError::Numbers);
     fs::write(directory.path().join("x"), b"http://a/\nhttp://b/\nhttp://c/\n").unwrap();
     assert!(matches!(refused(&head, &corpus.range(10..u64::MAX)), MergeError::Sizes(_, 20, 30)));
-    let other = Corpus { is_numbered: true, ..Corpus::of(vec![Input::file(directory.path().join("empty"))]) };
+    let other = Corpus { is_numbered: true, ..corpus_of(vec![Input::file(directory.path().join("empty"))]) };
     let (one, other) = (numbered.range(0..10), other.partial(&[Part::whole(0)]));
     assert!(matches!(refused(&one, &other), MergeError::Names(..)));
 }
@@ -347,7 +312,7 @@ fn incompatible_partial_reports_are_refused() {
 fn missing_parts_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let inputs = ["x", "y", "z"].map(|name| file_of(&directory, name, b"http://a/\n/b c\n/d e\n"));
-    let corpus = Corpus { is_numbered: true, ..Corpus::of(Vec::from(inputs)) };
+    let corpus = Corpus { is_numbered: true, ..corpus_of(Vec::from(inputs)) };
     let part = |number, range| corpus.partial(&[Part { range, ..Part::whole(number) }]);
     let all = part(0, 10..15).merge(part(2, 0..u64::MAX)).unwrap();
     let name = corpus.inputs[0].name();
@@ -383,13 +348,12 @@ fn missing_parts_are_named() {
 #[test]
 fn an_input_that_differs_from_the_plan_is_named() {
     let directory = tempfile::tempdir().unwrap();
-    let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
+    let corpus = corpus_of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
     for (len, text) in [(20, &b"http://a/\n"[..]), (20, b"http://a/\nhttp://b/\nhttp://c/\n")] {
         fs::write(directory.path().join("x"), text).unwrap();
         for range in [0..10, 10..20, 0..20] {
             let parts = [Part { range, size: Some(len), ..Part::whole(0) }];
-            let found =
-                scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec(1, 1 << 20));
+            let found = corpus.scan(&parts);
             let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
             assert!(failure.error.to_string().ends_with("not what was planned"), "{}", failure.error);
         }
@@ -399,7 +363,7 @@ fn an_input_that_differs_from_the_plan_is_named() {
 #[test]
 fn changed_partial_reports_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a:hunter2@b/\n")]);
+    let corpus = corpus_of(vec![file_of(&directory, "x", b"http://a:hunter2@b/\n")]);
     let mut json = Vec::new();
     corpus.range(0..u64::MAX).write_json(&mut json).unwrap();
     let text = String::from_utf8(json).unwrap();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{amount, corpus_files, everything, exec, written};
+use crate::support::corpus::written;
+use crate::support::{amount, corpus_files, everything, exec};
 use proptest::prelude::*;
 use urlsift::internal::run::{ExecOptions, Format, KernelId, Reading, scan_values};
 use urlsift::internal::scan;

@@ -10,7 +10,8 @@ use urlsift::{Grammar, judge};
 
 use crate::read::{by_pieces, whole};
 use crate::reference::Rng;
-use crate::support::{amount, columns, exec, file, partial};
+use crate::support::corpus::Corpus;
+use crate::support::{amount, columns, exec, file};
 
 /// What wanted fields select from an input.
 struct Case {
@@ -253,15 +254,12 @@ fn cuts_do_not_move_values_to_other_fields() {
 /// Ranges of an input, each counted alone, merge to the report of the whole input.
 #[test]
 fn merged_parts_keep_the_fields_apart() {
-    let options = Options::default();
     for case in CASES.iter().filter(|case| case.format.is_cut_at_lines()) {
         let path = file(case.input);
-        let inputs = list_inputs(&[&path]);
-        let reading = case.reading();
-        let whole = report(&inputs, &reading, 1 << 20);
-        let partial = |range| partial(&inputs[0], range, &reading, &options);
+        let corpus = Corpus::new(list_inputs(&[&path]), case.reading(), Options::default());
+        let whole = corpus.report();
         for cut in 1..case.input.len() as u64 {
-            let merged = partial(cut..u64::MAX).merge(partial(0..cut)).unwrap().report();
+            let merged = corpus.range(cut..u64::MAX).merge(corpus.range(0..cut)).unwrap().report();
             let records = merged.inputs[0].records.as_ref().unwrap();
             assert_eq!(counts(records), case.counts, "{} --field {} at {cut}", case.format, case.fields);
             assert_eq!(merged.digest, whole.digest, "{} --field {} at {cut}", case.format, case.fields);

@@ -14,7 +14,8 @@ use urlsift::{Grammar, Tally, judge};
 use crate::conformance::rows;
 use crate::reference::{self, Rng};
 use crate::scan_by_judge::lines;
-use crate::support::{amount, corpus_files, exec, exec_lines, file, partial, with_scanner};
+use crate::support::corpus::Corpus;
+use crate::support::{amount, corpus_files, exec_lines, file, with_scanner};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -288,18 +289,15 @@ fn merged_parts_are_the_whole() {
     let mut rng = Rng::new(5);
     let list = drawn(400, &mut rng);
     let path = file(&list);
-    let inputs = [Input::file(&path).with_codec(Some(Codec::Plain))];
-    let reading = Reading::of(Format::Lines);
     for base in bases() {
-        let options = options(base.as_ref());
-        let scanned = scan_records(&inputs, &reading, &options, &exec(1, 1 << 20));
-        let whole = Report::new(&scanned, &inputs, &options, false);
+        let input = Input::file(&path).with_codec(Some(Codec::Plain));
+        let corpus = Corpus::new(vec![input], Reading::of(Format::Lines), options(base.as_ref()));
+        let whole = corpus.report();
         let mut ends: Vec<_> = (0..7).map(|_| rng.below(list.len()) as u64).collect();
         ends.extend([0, u64::MAX]);
         ends.sort_unstable();
         ends.dedup();
-        let mut parts: Vec<_> =
-            ends.windows(2).map(|ends| partial(&inputs[0], ends[0]..ends[1], &reading, &options)).collect();
+        let mut parts: Vec<_> = ends.windows(2).map(|ends| corpus.range(ends[0]..ends[1])).collect();
         while parts.len() > 1 {
             let one = parts.swap_remove(rng.below(parts.len()));
             let other = parts.swap_remove(rng.below(parts.len()));
@@ -313,16 +311,16 @@ fn merged_parts_are_the_whole() {
 #[test]
 fn parts_with_other_options_are_not_merged() {
     let path = file("http://h/\nhttp://h/ \n");
-    let (inputs, reading) = ([Input::file(&path)], Reading::of(Format::Lines));
+    let corpus = |options| Corpus::new(vec![Input::file(&path)], Reading::of(Format::Lines), options);
     let base = |text: &str| parse(text.as_bytes(), None).url().cloned();
     let (one, other) = (base("http://a/").unwrap(), base("http://u:p@b/").unwrap());
-    let first = || partial(&inputs[0], 0..10, &reading, &options(Some(&one)));
+    let first = || corpus(options(Some(&one))).range(0..10);
     for (options, why) in [
         (scan::Options::default(), "whatwg: {\"base\":\"http://a/\",\"standard\":\"fde3f74\"} and none"),
         (options(None), "and {\"base\":null,"),
         (options(Some(&other)), "and {\"base\":\"http://u:***@b/\","),
     ] {
-        let second = partial(&inputs[0], 10..99, &reading, &options);
+        let second = corpus(options).range(10..99);
         let error = first().merge(second.clone()).unwrap_err().to_string();
         assert!(error.starts_with("not scanned alike: whatwg: ") && error.contains(why), "{error}");
         assert!(second.merge(first()).is_err());

@@ -5,12 +5,12 @@
 
 #![allow(dead_code, reason = "each test file uses a part of this folder only")]
 
+pub(crate) mod corpus;
 pub(crate) mod escapes;
 pub(crate) mod references;
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,9 +20,8 @@ use serde_json::Value;
 use tempfile::{TempDir, TempPath};
 use urlsift::columns::{COLUMNS, Column};
 use urlsift::internal::escape;
-use urlsift::internal::run::{ExecOptions, Input, KernelId, Part, Reading, scan_parts};
+use urlsift::internal::run::{ExecOptions, KernelId};
 use urlsift::internal::scan::{Options, Scanner, Scanners};
-use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Grammar, judge};
 
@@ -122,25 +121,6 @@ pub(crate) fn everything(n_top: usize) -> Options {
     options.top = TopOf::ALL.iter().map(|&of| (of, n_top)).collect();
     options.distinct = DistinctOf::ALL.iter().copied().collect();
     options
-}
-
-/// The partial report of the lines of an input that begin in a range, after a round trip through JSON.
-pub(crate) fn partial(input: &Input, range: Range<u64>, reading: &Reading, options: &Options) -> Partial {
-    let parts = [Part { range, ..Part::whole(0) }];
-    let found = scan_parts(std::slice::from_ref(input), &parts, reading, options, &exec(2, 1 << 20));
-    let identity = Identity { number: None, name: input.name().to_owned() };
-    let settings = Settings::new(options, reading, None, false);
-    written(&Partial::new(&found, &parts, &[identity], None, settings).unwrap())
-}
-
-/// Writes a partial report to JSON, which is one line, and reads it back.
-pub(crate) fn written(partial: &Partial) -> Partial {
-    let mut json = Vec::new();
-    partial.write_json(&mut json).unwrap();
-    assert_eq!(json.iter().position(|&byte| byte == b'\n'), Some(json.len() - 1));
-    let read = Partial::from_json(&json).unwrap();
-    assert_eq!(&read, partial);
-    read
 }
 
 /// A line without its terminator.
