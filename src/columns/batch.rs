@@ -340,7 +340,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// Where the host of the line is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn host_range(&self) -> Option<Range<usize>> {
         if !self.batch.known_parts.is_empty() {
             return self.component(|plain| Some(plain.host()), |parts| parts.host.clone());
