@@ -319,7 +319,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The components of the line, if it has a plain host.
-    #[inline]
+    #[inline(always)]
     fn plain_parts(&self) -> Option<PlainParts> {
         let (hosts, place, host) = self.plain()?;
         hosts.parts(&place, host)

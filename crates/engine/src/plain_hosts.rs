@@ -152,7 +152,7 @@ impl<'a> PlainHosts<'a> {
     }
 
     /// The components of a line with a plain host; `None` if it is longer than 4 GiB.
-    #[inline]
+    #[inline(always)]
     pub fn parts(&self, place: &Range<usize>, host: PlainHost) -> Option<PlainParts> {
         let path = place.start + host.end;
         let fragment = self.first(Behind::Hash, path, place.end);
