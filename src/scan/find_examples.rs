@@ -11,8 +11,8 @@ use urlsift_engine::lines::trim_terminator;
 use urlsift_engine::place::Place;
 use urlsift_grammar::automaton::State;
 
-/// Searches lines for the examples that a tally lacks, and adds them. `in_bulk` counts the lines by verdict. Their stripes come in order; those of which
-/// no line has a wanted verdict may be left out. `is_open` says whether the lines are URLs in running text.
+/// Searches lines for the examples that a tally lacks, and adds them. `in_bulk` counts the lines by verdict. `stripes` have them in order. A stripe
+/// may be left out if no line in it has a wanted verdict. `is_open` says whether the lines are URLs in running text.
 ///
 /// Each search finds at least one line of each verdict that it looks for. So a verdict causes at most
 /// [`MAX_EXAMPLES`](crate::tally::MAX_EXAMPLES) searches per tally, and a tally serves many chunks.
