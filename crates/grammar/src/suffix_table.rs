@@ -74,6 +74,8 @@ pub enum SuffixListErrorKind {
     NotUtf8,
     /// The line has a rule, but no section begins before it.
     OutsideSections,
+    /// The line begins a section inside another one, or ends one that has not begun.
+    MisplacedMark,
     /// The line is no rule: labels joined by dots, and before them "*." or "!" or nothing.
     NotARule,
     /// The text ends before its section does.
@@ -99,6 +101,9 @@ impl fmt::Display for SuffixListError {
             SuffixListErrorKind::NotUtf8 => "not UTF-8",
             SuffixListErrorKind::OutsideSections => {
                 "a rule before \"// ===BEGIN ICANN DOMAINS===\" or \"// ===BEGIN PRIVATE DOMAINS===\""
+            }
+            SuffixListErrorKind::MisplacedMark => {
+                "a section begins inside another one, or ends that has not begun"
             }
             SuffixListErrorKind::NotARule => "no rule of a public suffix list",
             SuffixListErrorKind::Unfinished => "the section does not end",
@@ -142,12 +147,17 @@ impl Table {
             let line = str::from_utf8(line).map_err(|_| fail(SuffixListErrorKind::NotUtf8))?.trim();
             if let Some(comment) = line.strip_prefix("//").map(str::trim_start) {
                 version = comment.strip_prefix("VERSION:").map_or(version, str::trim);
-                section = match comment {
-                    "===BEGIN ICANN DOMAINS===" => 1,
-                    "===BEGIN PRIVATE DOMAINS===" => 2,
-                    "===END ICANN DOMAINS===" | "===END PRIVATE DOMAINS===" => 0,
-                    _ => section,
+                let (before, after) = match comment {
+                    "===BEGIN ICANN DOMAINS===" => (0, 1),
+                    "===BEGIN PRIVATE DOMAINS===" => (0, 2),
+                    "===END ICANN DOMAINS===" => (1, 0),
+                    "===END PRIVATE DOMAINS===" => (2, 0),
+                    _ => (section, section),
                 };
+                if section != before {
+                    return Err(fail(SuffixListErrorKind::MisplacedMark));
+                }
+                section = after;
             } else if let Some(rule) = line.split_whitespace().next() {
                 let (kind, name) = match rule.split_at_checked(1) {
                     Some(("!", name)) => (EXCEPTION, name),
