@@ -26,6 +26,7 @@ fn hosts_domains_and_lists_of_names_select_lines() {
         ("host=a.b.example", "1 2 7"),
         ("host=A.B.EXAMPLE.,192.0.2.1", "1 2 4 7"),
         ("host=192.0.2.1,127.1,a..b", "4"),
+        ("host=a.b.example,-", "1 2 5 7"),
         ("domain=b.example", "1 2 6 7"),
         ("domain=example.co.uk,b.example", "1 2 3 6 7"),
         (&format!("host-in={names}"), "1 2 4 6 7"),
@@ -75,6 +76,7 @@ fn cells_of_columns_select_lines() {
         text(&feed(&["lines", "-c", "line", "--where", condition], &list).stdout).replace('\n', " ")
     };
     assert_eq!(lines("port=80,0"), "2 8 ");
+    assert_eq!(lines("host="), "13 ");
     assert_eq!(lines("suffix=CO.UK,com."), "3 11 ");
     assert_eq!(lines("private_suffix=github.io,com"), "11 ");
 }

@@ -48,7 +48,7 @@ pub(crate) struct FilterArgs {
     ///   port=8080          a column: userinfo, port, path, query, fragment,
     ///                      host_kind, host_problems, host_reversed, suffix,
     ///                      private_suffix, private_domain, canonical, surt,
-    ///                      whatwg_host, whatwg_href; - for lines where it or
+    ///                      whatwg_host, whatwg_href; - where it, the host or
     ///                      the domain is absent, as in query=-
     ///   host-in=FILE       the file has the host or a name above it:
     ///                      a name per line, # begins a comment
@@ -190,6 +190,7 @@ fn test(key: &str, value: &str) -> Result<Test, String> {
         "scheme" => scheme(value)?,
         "kind" => Test::Kind(one_of("kind", value, &[Kind::Absolute, Kind::Relative], Kind::name)?),
         "verdict" => verdict(value)?,
+        "host" if matches!(value, "-" | "") => Test::Cell(column(key), vec![cell(column(key), value)?]),
         "host" => Test::Host(vec![name_of(value)?]),
         "advisory" => Test::Advisory(one_of("advisory", value, Advisory::ALL, Advisory::name)?),
         "whatwg" => match one_of("level", value, &levels(), |(name, _)| name)? {
