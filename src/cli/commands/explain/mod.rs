@@ -20,7 +20,7 @@ use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
 use crate::cli::{End, SuffixArgs, grammar, whatwg_base};
 use crate::columns::text_rows::{Form, TextRows};
-use crate::columns::{Batch, COLUMNS, Column, Origin};
+use crate::columns::{Batch, COLUMNS, Origin};
 
 mod whatwg;
 
@@ -142,9 +142,7 @@ fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let _ = rows.write::<()>(&mut batch, &mut |_| Ok(()));
     let row = String::from_utf8_lossy(&rows.out);
     let cells = columns.iter().zip(row.trim_end_matches('\n').split('\t'));
-    let is_shown =
-        |(column, cell): &(&&Column, &str)| *cell != "-" && (column.name, *cell) != ("host_problems", "none");
-    for (n, (column, cell)) in cells.filter(is_shown).enumerate() {
+    for (n, (column, cell)) in cells.filter(|(_, cell)| *cell != "-").enumerate() {
         let before = if n == 0 { "\n" } else { "" };
         let cell = match cell {
             "" => "(empty)",
