@@ -82,7 +82,7 @@ def ways(values: pa.Array) -> dict[str, tuple[pa.Array, Callable[[], int | None]
     found: dict[str, tuple[pa.Array, Callable[[], int | None]]] = {
         "urlsift.count": (values, lambda: urlsift.count(values, **one_thread).grammars["rfc3986"].accepted),
         verdict: (values, lambda: accepted(urlsift.judge_array(values, ["verdict"], **one_thread))),
-        "urlsift.judge_array(all columns)": (
+        "urlsift.judge_array(verdict,kind,scheme,defect,advisories)": (
             values,
             lambda: accepted(urlsift.judge_array(values, ["verdict", "kind", "scheme", "defect", "advisories"], **one_thread)),
         ),
