@@ -36,9 +36,11 @@ def rules() -> Iterator[str]:
 
 
 def names_of_hosts() -> list[str]:
-    """Names at, below and above each rule, and names of pieces."""
+    """Names at, below and above each rule, those of the samples, and names of pieces."""
     drawn = random.Random(1)
     names = {below + rule for rule in rules() for below in ("", "a.", "www.b-c.")}
+    hosts = (row["host"] for row in columns(lines_of_samples(), ["host"]))
+    names.update(host for host in hosts if host and re.fullmatch(r"([a-z0-9-]+\.)*[a-z][a-z0-9-]*", host))
     pieces = ["a", "www", "com", "uk", "co", "jp", "kobe", "city", "ck", "kawasaki", "github", "io", "amazonaws", "s3", "zz", "xn--p1ai"]
     for _ in range(1_000_000 if IS_LONG else 10_000):
         names.add(".".join(drawn.choice(pieces) for _ in range(drawn.randint(1, 5))))

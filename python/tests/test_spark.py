@@ -237,7 +237,7 @@ def without_run(report: urlsift.Report) -> dict[str, Any]:
 
 
 def test_files_have_the_report_of_one_machine(spark: SparkSession, files: list[str], faulty: Faulty) -> None:
-    options: dict[str, Any] = {"grammar": "rfc1738", "top": {"hosts": 5}, "distinct": "lines", "lengths": True}
+    options: dict[str, Any] = {"grammar": "rfc1738", "top": {"hosts": 5, "domains": 5}, "distinct": ["lines", "domains"], "lengths": True}
     alone = urlsift.scan(files, **options)
     assert alone.complete
     for filesystem in (None, faulty):

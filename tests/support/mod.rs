@@ -27,7 +27,7 @@ use urlsift::{Grammar, judge};
 
 use crate::reference::{self, Rng};
 
-/// Chooses how much a test does: `short` by default, and `long` if `URLSIFT_TESTS=long`, which CI sets.
+/// Chooses how much a test does: `short` by default, and `long` if `URLSIFT_TESTS=long`, as in `scripts/check nightly`.
 ///
 /// # Panics
 /// If the variable has any other value.
