@@ -136,6 +136,14 @@ enum Unit {
     Open(usize, State),
 }
 
+/// A tag with a name and nothing else, or a record that begins with one.
+struct Plain {
+    len: usize,
+    is_record: bool,
+    /// The state after it.
+    then: State,
+}
+
 /// How many bytes of a record that may be too long are looked at. A comment or script that goes on is resumed at one of the last 16
 /// bytes, which is then after the longest record.
 const WINDOW: usize = MAX_RECORD_LEN + 16;
@@ -206,35 +214,39 @@ impl Search {
             let record =
                 |end, bad, state| Next::Record(Found { start, end, bad, then: Inside { state, since } });
             let rest = &bytes[start..];
-            let unit = match self.plain(bytes, offset, start) {
-                Some(unit) => unit,
-                None => match Opening::of(rest, language) {
-                    Opening::Construct(known, new) => {
-                        (at, state) = (start + known, new);
-                        continue;
+            if let Some(Plain { len, is_record, then }) = self.plain(bytes, offset, start) {
+                if is_record {
+                    return record(start + len, None, then);
+                }
+                (at, state) = (start + len, then);
+                continue;
+            }
+            let unit = match Opening::of(rest, language) {
+                Opening::Construct(known, new) => {
+                    (at, state) = (start + known, new);
+                    continue;
+                }
+                Opening::StartTag | Opening::EndTag => {
+                    let unit =
+                        self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW, wants);
+                    if let Unit::Record(len, _) | Unit::Nothing(len, _) = unit
+                        && self.page.href.is_none()
+                        && !is_xml
+                    {
+                        self.page.href = html::base(&rest[..len]).map(Arc::from);
                     }
-                    Opening::StartTag | Opening::EndTag => {
-                        let unit =
-                            self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW, wants);
-                        if let Unit::Record(len, _) | Unit::Nothing(len, _) = unit
-                            && self.page.href.is_none()
-                            && !is_xml
-                        {
-                            self.page.href = html::base(&rest[..len]).map(Arc::from);
-                        }
-                        unit
-                    }
-                    Opening::Text if !is_xml => {
-                        at = start + 1;
-                        continue;
-                    }
-                    Opening::Open if ended && !is_xml => return Next::Rest(bytes.len(), content),
-                    Opening::Text => Unit::Bad(BadCause::BadXml, 1, 1),
-                    Opening::Open if ended && matches!(rest, b"<" | b"</" | [b'<', b'!', b'[', ..]) => {
-                        Unit::Bad(BadCause::BadXml, 1, 1)
-                    }
-                    Opening::Open => Unit::Open(rest.len(), State::Content),
-                },
+                    unit
+                }
+                Opening::Text if !is_xml => {
+                    at = start + 1;
+                    continue;
+                }
+                Opening::Open if ended && !is_xml => return Next::Rest(bytes.len(), content),
+                Opening::Text => Unit::Bad(BadCause::BadXml, 1, 1),
+                Opening::Open if ended && matches!(rest, b"<" | b"</" | [b'<', b'!', b'[', ..]) => {
+                    Unit::Bad(BadCause::BadXml, 1, 1)
+                }
+                Opening::Open => Unit::Open(rest.len(), State::Content),
             };
             let too_long = |len, then| record(start + len, Some((BadCause::TooLong, MAX_RECORD_LEN)), then);
             match unit {
@@ -256,7 +268,7 @@ impl Search {
 
     /// Looks at the tag at `start`, if it has a name and nothing else. In XML, text and its end tag may follow, or blanks and a child.
     #[inline]
-    fn plain(&mut self, bytes: &[u8], offset: u64, start: usize) -> Option<Unit> {
+    fn plain(&mut self, bytes: &[u8], offset: u64, start: usize) -> Option<Plain> {
         let from = start + if bytes.get(start + 1) == Some(&b'/') { 2 } else { 1 };
         if !bytes.get(from)?.is_ascii_alphabetic() {
             return None;
@@ -267,7 +279,7 @@ impl Search {
             return None;
         }
         let name = &bytes[from..name_end];
-        let tag = |state| Some(Unit::Nothing(len, state));
+        let tag = |then| Some(Plain { len, is_record: false, then });
         if from == start + 2 {
             return tag(State::Content);
         }
@@ -287,7 +299,7 @@ impl Search {
             return if is_blank(&bytes[name_end + 1..text_end]) { tag(State::Content) } else { None };
         }
         let is_closed = next.strip_prefix(b"/")?.strip_prefix(name)?.first() == Some(&b'>');
-        is_closed.then_some(Unit::Record(record_len, State::Content))
+        is_closed.then_some(Plain { len: record_len, is_record: true, then: State::Content })
     }
 
     /// Looks at the tag at the start of `bytes`. `ended` says that no bytes follow.

@@ -7,8 +7,8 @@ use memchr::memchr2;
 pub enum Raw {
     /// It has tags inside.
     None,
-    /// It ends at the end tag of the element with this name.
-    Until(&'static str),
+    /// It ends at the end tag of the element with this number in [`NAMES`].
+    Until(u8),
     /// It is a script, which may contain comments. A script in a comment has an end tag of its own.
     Script(Nested),
     /// It never ends.
@@ -42,15 +42,15 @@ impl Raw {
         if name.eq_ignore_ascii_case(b"plaintext") {
             return Self::Forever;
         }
-        let known = NAMES.iter().find(|known| name.eq_ignore_ascii_case(known.as_bytes()));
-        known.map_or(Self::None, |name| Self::Until(name))
+        let known = (0..).zip(NAMES).find(|(_, known)| name.eq_ignore_ascii_case(known.as_bytes()));
+        known.map_or(Self::None, |(n, _)| Self::Until(n))
     }
 
     /// What it is called in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::None => "content",
-            Self::Until(name) => name,
+            Self::Until(n) => NAMES[usize::from(n)],
             Self::Script(_) => "script",
             Self::Forever => "plaintext",
         }
