@@ -12,7 +12,7 @@ use super::{Language, Name, Unit, index, part, without_white};
 use crate::{BadCause, Parts, Role};
 
 /// How URLs are written in a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// It is a URL.
     Url(Role),
@@ -53,25 +53,37 @@ fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<(Form, u32)>
     Some((known.unwrap_or(Form::Url(Role::Link)), n))
 }
 
-/// Looks at the tag at the start of `bytes`. `names` is `None` if only the end of the tag matters. An empty list stands for the usual
-/// attributes.
-pub(super) fn unit(names: Option<&[Name]>, bytes: &[u8], ended: bool) -> Unit {
+/// An attribute that has URLs.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    form: Form,
+    /// The index of the name that selects it.
+    wanted: u32,
+    name: Range<usize>,
+    value: Range<usize>,
+}
+
+/// Looks at the tag at the start of `bytes`, and replaces `links` by its attributes that have URLs. `names` is `None` if only the end of the tag
+/// matters. An empty list stands for the usual attributes.
+pub(super) fn unit(names: Option<&[Name]>, bytes: &[u8], ended: bool, links: &mut Vec<Link>) -> Unit {
     let element = tag::name(bytes);
-    let (mut has_url, mut has_content, mut is_refresh) = (false, false, false);
+    let mut is_refresh = false;
+    links.clear();
     let walked = walk(bytes, Language::Html, |Attribute { name, value }| {
         let Some(names) = names else { return };
-        let name = &bytes[name];
-        match form(names, element, name) {
-            None => is_refresh |= begins_refresh(name, &bytes[value]),
-            Some((Form::Refresh, _)) => has_content = true,
-            Some(_) => has_url = true,
+        let text = &bytes[name.clone()];
+        is_refresh |= begins_refresh(text, &bytes[value.clone()]);
+        // If an attribute occurs twice, the first counts.
+        if let Some((form, wanted)) = form(names, element, text)
+            && !links.iter().any(|link| bytes[link.name.clone()].eq_ignore_ascii_case(text))
+        {
+            links.push(Link { form, wanted, name, value });
         }
     });
+    links.retain(|link| link.form != Form::Refresh || is_refresh);
     let raw = if element.is_empty() { Raw::None } else { Raw::after(element) };
     match walked {
-        Walked::To(end) if !element.is_empty() && (has_url || has_content && is_refresh) => {
-            Unit::Record(end, raw.state())
-        }
+        Walked::To(end) if !element.is_empty() && !links.is_empty() => Unit::Record(end, raw.state()),
         Walked::To(end) | Walked::Malformed(_, end) => Unit::Nothing(end, raw.state()),
         Walked::Open(..) if ended && element.is_empty() => Unit::Nothing(bytes.len(), State::Content),
         Walked::Open(..) if ended => Unit::Bad(BadCause::CutOff, bytes.len(), bytes.len()),
@@ -100,46 +112,23 @@ fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"http-equiv") && value.eq_ignore_ascii_case(b"refresh")
 }
 
-/// Reads the fields of `record`, which [`unit()`] found. Their offsets count from `start` bytes before it.
-pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
-    let element = tag::name(record);
-    // The names of the attributes with URLs. Most tags have one, which needs no memory.
-    let (mut first, mut others) = (None, Vec::new());
-    walk(record, Language::Html, |Attribute { name, value }| {
-        let name = &record[name];
-        let Some((form, wanted)) = form(names, element, name) else { return };
-        // If an attribute occurs twice, the first counts.
-        if first.iter().chain(&others).any(|earlier: &&[u8]| earlier.eq_ignore_ascii_case(name)) {
-            return;
-        }
-        match first {
-            None => first = Some(name),
-            Some(_) => others.push(name),
-        }
+/// Reads the fields of `record`, in which [`unit()`] found `links`. Their offsets count from `start` bytes before it.
+pub(super) fn read<'a>(links: &[Link], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
+    for Link { form, wanted, value, .. } in links {
         let text = undo_html(&record[value.clone()]);
         let start = start + value.start;
-        match form {
-            Form::Url(role) => parts.push(part(&text, without_white(&text), start, role, wanted)),
+        match *form {
+            Form::Url(role) => parts.push(part(&text, without_white(&text), start, role, *wanted)),
             Form::Candidates => each_candidate(&text, |candidate| {
-                parts.push(part(&text, candidate, start, Role::Embed, wanted));
+                parts.push(part(&text, candidate, start, Role::Embed, *wanted));
             }),
-            Form::Refresh if is_refresh(record) => {
+            Form::Refresh => {
                 if let Some(url) = refresh(&text) {
-                    parts.push(part(&text, url, start, Role::Link, wanted));
+                    parts.push(part(&text, url, start, Role::Link, *wanted));
                 }
             }
-            Form::Refresh => {}
         }
-    });
-}
-
-/// Whether an attribute of a tag makes `meta` a refresh.
-fn is_refresh(record: &[u8]) -> bool {
-    let mut is_refresh = false;
-    walk(record, Language::Html, |Attribute { name, value }| {
-        is_refresh |= begins_refresh(&record[name], &record[value]);
-    });
-    is_refresh
+    }
 }
 
 /// Passes the place of each URL in a `srcset` to `each` (HTML, section 4.8.4.2.1).

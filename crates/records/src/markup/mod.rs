@@ -29,6 +29,7 @@ use super::{
 use brackets::{Brackets, Mark};
 use construct::Opening;
 pub(super) use construct::State;
+use html::Link;
 use raw::Raw;
 use tag::{Walked, walk};
 use xml::is_blank;
@@ -48,6 +49,8 @@ pub(super) struct Search {
     names: Vec<Name>,
     /// The record at which the last call of [`Search::seek`] stopped.
     found: Option<Found>,
+    /// The attributes with URLs of the last tag of HTML.
+    links: Vec<Link>,
     /// What the next bytes are inside of.
     inside: Inside,
     /// What the tags so far say about the page.
@@ -139,9 +142,19 @@ enum Unit {
 /// A tag with a name and nothing else, or a record that begins with one.
 struct Plain {
     len: usize,
-    is_record: bool,
+    /// The text of the record.
+    text: Option<PlainText>,
     /// The state after it.
     then: State,
+}
+
+/// The text of a record that has two tags, and no attributes.
+#[derive(Clone, Copy, Debug)]
+struct PlainText {
+    start: usize,
+    end: usize,
+    /// The index of the name that selects the element.
+    wanted: u32,
 }
 
 /// How many bytes of a record that may be too long are looked at. A comment or script that goes on is resumed at one of the last 16
@@ -161,8 +174,8 @@ enum Next {
 struct Found {
     start: usize,
     end: usize,
-    /// Why it cannot be read, and the offset of the defect.
-    bad: Option<(BadCause, usize)>,
+    /// Its text, if that is known; or why it cannot be read, and the offset of the defect.
+    text: Result<Option<PlainText>, (BadCause, usize)>,
     then: Inside,
 }
 
@@ -176,6 +189,7 @@ impl Search {
             language,
             names,
             found: None,
+            links: Vec::new(),
             inside: Inside::START,
             page: Page::NONE,
             brackets: Brackets::new(),
@@ -212,15 +226,15 @@ impl Search {
             };
             since = offset + start as u64;
             let record =
-                |end, bad, state| Next::Record(Found { start, end, bad, then: Inside { state, since } });
-            let rest = &bytes[start..];
-            if let Some(Plain { len, is_record, then }) = self.plain(bytes, offset, start) {
-                if is_record {
-                    return record(start + len, None, then);
+                |end, text, state| Next::Record(Found { start, end, text, then: Inside { state, since } });
+            if let Some(Plain { len, text, then }) = self.plain(bytes, offset, start) {
+                if text.is_some() {
+                    return record(start + len, Ok(text), then);
                 }
                 (at, state) = (start + len, then);
                 continue;
             }
+            let rest = &bytes[start..];
             let unit = match Opening::of(rest, language) {
                 Opening::Construct(known, new) => {
                     (at, state) = (start + known, new);
@@ -248,18 +262,18 @@ impl Search {
                 }
                 Opening::Open => Unit::Open(rest.len(), State::Content),
             };
-            let too_long = |len, then| record(start + len, Some((BadCause::TooLong, MAX_RECORD_LEN)), then);
+            let too_long = |len, then| record(start + len, Err((BadCause::TooLong, MAX_RECORD_LEN)), then);
             match unit {
                 Unit::Nothing(len, then) => (at, state) = (start + len, then),
                 Unit::Record(len, then) if len > MAX_RECORD_LEN => return too_long(len, then),
-                Unit::Record(len, then) => return record(start + len, None, then),
+                Unit::Record(len, then) => return record(start + len, Ok(None), then),
                 Unit::Bad(_, _, len) if len > MAX_RECORD_LEN => return too_long(len, State::Content),
-                Unit::Bad(cause, at, len) => return record(start + len, Some((cause, at)), State::Content),
+                Unit::Bad(cause, at, len) => return record(start + len, Err((cause, at)), State::Content),
                 Unit::Open(len, then) if rest.len() >= WINDOW || (ended && rest.len() > MAX_RECORD_LEN) => {
                     return too_long(len, then);
                 }
                 Unit::Open(..) if ended => {
-                    return record(bytes.len(), Some((BadCause::CutOff, rest.len())), State::Content);
+                    return record(bytes.len(), Err((BadCause::CutOff, rest.len())), State::Content);
                 }
                 Unit::Open(..) => return Next::Rest(start, content),
             }
@@ -279,16 +293,14 @@ impl Search {
             return None;
         }
         let name = &bytes[from..name_end];
-        let tag = |then| Some(Plain { len, is_record: false, then });
+        let tag = |then| Some(Plain { len, text: None, then });
         if from == start + 2 {
             return tag(State::Content);
         }
         if self.language == Language::Html {
             return tag(Raw::after(name).state());
         }
-        if xml::of_text(&self.names, name).is_none() {
-            return tag(State::Content);
-        }
+        let Some(wanted) = xml::of_text(&self.names, name) else { return tag(State::Content) };
         let text_end = self.brackets.find(Mark::Opening, bytes, offset, name_end + 1)?;
         let next = &bytes[text_end + 1..];
         let record_len = text_end + name.len() + 3 - start;
@@ -299,14 +311,15 @@ impl Search {
             return if is_blank(&bytes[name_end + 1..text_end]) { tag(State::Content) } else { None };
         }
         let is_closed = next.strip_prefix(b"/")?.strip_prefix(name)?.first() == Some(&b'>');
-        is_closed.then_some(Plain { len: record_len, is_record: true, then: State::Content })
+        let text = Some(PlainText { start: len, end: text_end - start, wanted });
+        is_closed.then_some(Plain { len: record_len, text, then: State::Content })
     }
 
     /// Looks at the tag at the start of `bytes`. `ended` says that no bytes follow.
-    fn unit(&self, bytes: &[u8], ended: bool, wants: bool) -> Unit {
+    fn unit(&mut self, bytes: &[u8], ended: bool, wants: bool) -> Unit {
         match self.language {
             Language::Xml => xml::unit(&self.names, bytes, ended),
-            Language::Html => html::unit(wants.then_some(&self.names[..]), bytes, ended),
+            Language::Html => html::unit(wants.then_some(&self.names[..]), bytes, ended, &mut self.links),
         }
     }
 
@@ -315,7 +328,7 @@ impl Search {
         match self.language {
             Language::Xml => xml::read(&self.names, record, parts),
             Language::Html => {
-                html::read(&self.names, record, 0, parts);
+                html::read(&self.links, record, 0, parts);
                 parts.or_skip()
             }
         }
@@ -325,13 +338,14 @@ impl Search {
 impl RecordReader for Search {
     /// Reads the record that [`Search::seek`] found.
     fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
-        let Found { start, end, bad, then } = self.found.expect("a record was found here");
+        let Found { start, end, text, then } = self.found.expect("a record was found here");
         self.inside = then;
         let record = &cursor.rest()[..end - start];
         let mut parts = Parts::new(&mut cursor.more);
-        let outcome = match bad {
-            Some((cause, at)) => Err(Miss::Bad(cause, at)),
-            None => self.fields(record, &mut parts),
+        let outcome = match text {
+            Err((cause, at)) => Err(Miss::Bad(cause, at)),
+            Ok(Some(text)) => xml::read_text(text, record, &mut parts),
+            Ok(None) => self.fields(record, &mut parts),
         };
         Record::new(record.len(), n_lines(record), parts, outcome)
     }
@@ -425,9 +439,9 @@ pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 
         match search.next(&page[at..], inside, at as u64, true, true) {
             Next::Record(found) => {
                 let place = at + found.start;
-                match found.bad {
-                    None => html::read(&[], &page[place..at + found.end], start + place, parts),
-                    Some((cause, _)) => _ = bad.get_or_insert((cause, place)),
+                match found.text {
+                    Ok(_) => html::read(&search.links, &page[place..at + found.end], start + place, parts),
+                    Err((cause, _)) => _ = bad.get_or_insert((cause, place)),
                 }
                 (at, inside) = (at + found.end, found.then);
             }

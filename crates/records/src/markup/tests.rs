@@ -40,13 +40,21 @@ fn plain_tags_are_those_of_a_walk() {
         for start in memchr::memchr_iter(b'<', text) {
             let Some(plain) = search.plain(text, 7, start) else { continue };
             n_plain += 1;
-            match (plain, search.unit(&text[start..], false, true)) {
-                (Unit::Nothing(len, then), Unit::Nothing(other_len, other))
-                | (Unit::Record(len, then), Unit::Record(other_len, other)) => {
-                    assert_eq!((len, then), (other_len, other), "{} at {start}", text.escape_ascii());
+            match (plain.text, search.unit(&text[start..], false, true)) {
+                (None, Unit::Nothing(len, then)) | (Some(_), Unit::Record(len, then)) => {
+                    assert_eq!((plain.len, plain.then), (len, then), "{} at {start}", text.escape_ascii());
                 }
                 _ => panic!("{} at {start}", text.escape_ascii()),
             }
+            let Some(known) = plain.text else { continue };
+            let record = &text[start..start + plain.len];
+            let (mut more, mut others) = (Vec::new(), Vec::new());
+            let (mut fast, mut slow) = (Parts::new(&mut more), Parts::new(&mut others));
+            let read = xml::read_text(known, record, &mut fast);
+            let read = [(read, fast), (search.fields(record, &mut slow), slow)];
+            let [fast, slow] =
+                read.map(|(read, parts)| format!("{read:?} {:?} {}", parts.first, parts.len()));
+            assert_eq!(fast, slow, "{}", record.escape_ascii());
         }
     });
     assert!(n_plain > 20_000, "{n_plain}");

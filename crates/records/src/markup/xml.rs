@@ -11,7 +11,7 @@ use super::construct::{Opening, State};
 use super::raw::Raw;
 use super::references::{Piece, undo};
 use super::tag::{self, Attribute, InTag, Walked, walk};
-use super::{Language, Name, Unit, index, part, without_white};
+use super::{Language, Name, PlainText, Unit, index, part, without_white};
 use crate::{BadCause, Miss, Parts, Role};
 
 /// The index of the name that selects the text of an element; `None` if it is not wanted.
@@ -107,13 +107,31 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, '
             Err(wrong) => _ = bad.get_or_insert(at.start + wrong),
         });
         if let Pieces::Some(start, text) = pieces {
-            let part = part(&text, without_white(&text), start, Role::Url, wanted);
-            if !part.bytes.is_empty() {
-                parts.push(part);
-            }
+            push_text(&text, start, wanted, parts);
         }
     }
     bad.map_or_else(|| parts.or_skip(), |at| Err(Miss::Bad(BadCause::BadEscape, at)))
+}
+
+/// Does the same for a record whose text is known.
+pub(super) fn read_text<'a>(
+    PlainText { start, end, wanted }: PlainText,
+    record: &'a [u8],
+    parts: &mut Parts<'_, 'a>,
+) -> Result<(), Miss> {
+    let text = undo(&record[start..end], Piece::Text)
+        .map_err(|wrong| Miss::Bad(BadCause::BadEscape, start + wrong))?;
+    push_text(&text, start, wanted, parts);
+    parts.or_skip()
+}
+
+/// Appends the text of an element, which begins at `start` of the record, unless it is blank.
+#[expect(clippy::ptr_arg, reason = "a text that is borrowed from the record has a place in it")]
+fn push_text<'a>(text: &Cow<'a, [u8]>, start: usize, wanted: u32, parts: &mut Parts<'_, 'a>) {
+    let part = part(text, without_white(text), start, Role::Url, wanted);
+    if !part.bytes.is_empty() {
+        parts.push(part);
+    }
 }
 
 /// The pieces of a text so far: where they begin, and their bytes.
