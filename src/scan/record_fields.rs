@@ -334,9 +334,10 @@ impl<'a> Gatherer<'a> {
         gathering.tally.note(input, signs);
         let mut fields = reader.fields(bytes);
         while let Some(field) = fields.next() {
-            match field {
-                Ok(field) => gathering.add(&field, fields.page(field.wanted)),
-                Err(bad) => gathering.records.refuse(bad),
+            // By reference: a copy of a field waits until its last words are stored.
+            match &field {
+                Ok(field) => gathering.add(field, fields.page(field.wanted)),
+                Err(bad) => gathering.records.refuse(*bad),
             }
         }
         let lines = reader.line() - first_line + u64::from(signs.unterminated);
