@@ -93,7 +93,7 @@ impl Quoted {
     }
 
     /// The text, with escapes undone.
-    #[inline]
+    #[inline(always)]
     pub(super) fn text(self, line: &[u8]) -> Cow<'_, [u8]> {
         let text = &line[self.start..self.end];
         if self.has_escapes { unescape(text) } else { Cow::Borrowed(text) }

@@ -11,7 +11,7 @@ use super::dialect::Dialect;
 use super::formats::{AnyReader, Format};
 use super::log;
 use super::page::Page;
-use super::record::{Cursor, Gap, Origin, Part, Record, n_lines};
+use super::record::{Cursor, Gap, Origin, Part, Record, by_words, n_lines};
 use super::selector::{Role, Selector, WantedNames};
 use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_input::Advice;
@@ -336,7 +336,7 @@ impl<'a> Fields<'_, 'a> {
     #[inline(always)]
     fn field(&self, part: Part<'a>) -> Field<'a> {
         Field {
-            bytes: part.bytes,
+            bytes: by_words(part.bytes),
             role: part.role,
             wanted: part.wanted,
             offset: self.cursor.base + (self.start + part.at) as u64,

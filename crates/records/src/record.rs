@@ -179,6 +179,16 @@ pub struct Part<'a> {
     pub at: usize,
 }
 
+/// The same bytes, moved word by word. A load of two words that were just stored one by one stalls.
+#[inline(always)]
+#[expect(clippy::needless_match, reason = "the compiler would move two words at once")]
+pub(super) fn by_words(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    match bytes {
+        Cow::Borrowed(bytes) => Cow::Borrowed(bytes),
+        owned @ Cow::Owned(_) => owned,
+    }
+}
+
 /// The fields of a record. Most records have one, which then stays in registers.
 pub(super) struct Parts<'m, 'a> {
     pub(super) first: Option<Part<'a>>,
@@ -198,7 +208,7 @@ impl<'m, 'a> Parts<'m, 'a> {
         if self.first.is_none() {
             self.first = Some(part);
         } else {
-            self.more.push(part);
+            self.more.push(Part { bytes: by_words(part.bytes), ..part });
         }
     }
 
