@@ -227,41 +227,44 @@ impl Document {
         })
     }
 
-    /// Where the record at `at` ends, and if it does not, the state at the end of `text`. A number at the end of the input is whole.
+    /// Where the record at `at` ends, if it ends in `text`. A number at the end of the input is whole.
     #[inline]
-    fn extent(
-        &mut self,
-        kind: Kind,
-        text: &[u8],
-        offset: u64,
-        at: usize,
-        ended: bool,
-    ) -> (Option<usize>, Option<Skip>) {
+    fn extent(&mut self, kind: Kind, text: &[u8], offset: u64, at: usize, ended: bool) -> Option<usize> {
         match kind {
-            Kind::Damage => (Some(text.len()), None),
-            Kind::EndOfLacking => (Some(at + 1), None),
+            Kind::Damage => Some(text.len()),
+            Kind::EndOfLacking => Some(at + 1),
             Kind::Value | Kind::Lacking => {
-                let mut skip = Skip::after(text[at]).expect("a value begins here");
-                let end = self.window.pass(&mut skip, text, offset, at + 1);
+                let (end, skip) = self.pass(text, offset, at);
                 let is_whole = ended && skip == Skip::Word && text.len() - at <= MAX_RECORD_LEN;
-                (end.or(is_whole.then_some(text.len())), Some(skip))
+                end.or(is_whole.then_some(text.len()))
             }
         }
     }
 
-    /// Moves past a record that begins at `offset` of the input. `skip` is the state if it continues.
+    /// Where the value at `at` ends. If that is not in `text`, also the state at the end of `text`.
     #[inline]
-    fn leave(&mut self, kind: Kind, skip: Option<Skip>, offset: u64) {
+    fn pass(&mut self, text: &[u8], offset: u64, at: usize) -> (Option<usize>, Skip) {
+        let mut skip = Skip::after(text[at]).expect("a value begins here");
+        let end = self.window.pass(&mut skip, text, offset, at + 1);
+        (end, skip)
+    }
+
+    /// Moves past the record at `at`, which ends in `text` if `is_whole`.
+    #[inline]
+    fn leave(&mut self, kind: Kind, text: &[u8], offset: u64, at: usize, is_whole: bool) {
         match kind {
             Kind::Damage => {
                 self.expects = Expects::Nothing;
-                self.damage = Some(offset);
+                self.damage = Some(offset + at as u64);
             }
             Kind::EndOfLacking => self.close(),
             Kind::Value | Kind::Lacking => {
                 self.searching = false;
-                self.expects = skip.map_or_else(|| self.behind_value(), Expects::Rest);
+                self.expects = self.behind_value();
             }
+        }
+        if !is_whole {
+            self.expects = Expects::Rest(self.pass(text, offset, at).1);
         }
     }
 
@@ -441,9 +444,9 @@ impl RecordReader for Document {
     fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
         let kind = self.next.take().expect("a record was found here");
         let (text, at, offset) = (cursor.rest(), cursor.at, cursor.offset());
-        let (end, skip) = self.extent(kind, text, offset, 0, true);
+        let end = self.extent(kind, text, offset, 0, true);
         let len = end.unwrap_or(text.len());
-        self.leave(kind, end.is_none().then_some(skip).flatten(), offset);
+        self.leave(kind, text, offset, 0, end.is_some());
         let mut parts = Parts::new(&mut cursor.more);
         let outcome = match kind {
             Kind::Damage => Err(Miss::Bad(BadCause::BadJson, 0)),
@@ -470,12 +473,11 @@ impl RecordReader for Document {
                 Seek::Record(start, kind) => (start, kind),
                 Seek::Done(end) => return Cut::at(end),
             };
-            let (end, skip) = self.extent(kind, text, offset, start, ended);
-            let is_open = end.is_none() && kind != Kind::Damage;
-            if is_open && !ended && text.len() - start <= MAX_RECORD_LEN {
+            let end = self.extent(kind, text, offset, start, ended);
+            if end.is_none() && !ended && text.len() - start <= MAX_RECORD_LEN {
                 return Cut::at(start);
             }
-            self.leave(kind, if is_open { skip } else { None }, offset + start as u64);
+            self.leave(kind, text, offset, start, end.is_some());
             at = end.unwrap_or(text.len());
         }
     }

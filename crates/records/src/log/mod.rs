@@ -273,9 +273,9 @@ impl Step {
     #[inline(always)]
     fn fits(&self, line: &[u8], end: usize) -> bool {
         let rest = &line[end..];
-        // The byte that was searched for is all of most literals.
+        // The byte that was searched for is all of most literals. Others are shorter than what `memcmp` is fast for.
         self.literal.len() == 1
-            || rest.starts_with(&self.literal)
+            || n_alike(rest, &self.literal) == self.literal.len()
             || self.bare.as_ref().is_some_and(|bare| rest.starts_with(bare))
     }
 

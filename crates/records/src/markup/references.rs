@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use memchr::{memchr, memchr3, memrchr};
+use memchr::{memchr, memchr2, memrchr};
 
 /// The longest reference to a character that is read, in bytes. Zeros may precede the digits.
 const MAX_LEN: usize = 64;
@@ -25,27 +25,17 @@ pub(super) enum Piece {
 /// The offset of a "&" that begins no reference to a character or to one of the five entities that XML itself has. Others are
 /// not expanded.
 pub(super) fn undo(raw: &[u8], piece: Piece) -> Result<Cow<'_, [u8]>, usize> {
-    let has_reference = piece != Piece::Characters && memchr(b'&', raw).is_some();
-    let has_white = match piece {
-        Piece::Value => memchr3(b'\t', b'\n', b'\r', raw).is_some(),
-        Piece::Text | Piece::Characters => memchr(b'\r', raw).is_some(),
+    let special = |text: &[u8]| match piece {
+        Piece::Text => memchr2(b'&', b'\r', text),
+        Piece::Value => text.iter().position(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')),
+        Piece::Characters => memchr(b'\r', text),
     };
-    if !has_reference && !has_white {
-        return Ok(Cow::Borrowed(raw));
-    }
+    let Some(mut at) = special(raw) else { return Ok(Cow::Borrowed(raw)) };
     let mut text = Vec::with_capacity(raw.len());
-    let mut at = 0;
-    let is_plain = |&byte: &u8| match byte {
-        b'&' => !has_reference,
-        b'\t' | b'\n' => piece != Piece::Value,
-        byte => byte != b'\r',
-    };
-    while at < raw.len() {
-        let plain = raw[at..].iter().take_while(|byte| is_plain(byte)).count();
-        text.extend_from_slice(&raw[at..at + plain]);
-        at += plain;
-        match raw.get(at) {
-            Some(b'&') => {
+    text.extend_from_slice(&raw[..at]);
+    while let Some(&byte) = raw.get(at) {
+        match byte {
+            b'&' => {
                 let known = &raw[at..raw.len().min(at + MAX_LEN)];
                 let len = memchr(b';', known).ok_or(at)?;
                 let char = character(&known[1..len]).ok_or(at)?;
@@ -53,11 +43,13 @@ pub(super) fn undo(raw: &[u8], piece: Piece) -> Result<Cow<'_, [u8]>, usize> {
                 at += len;
             }
             // A CR LF is one line end.
-            Some(b'\r') if raw.get(at + 1) == Some(&b'\n') => {}
-            Some(_) => text.push(if piece == Piece::Value { b' ' } else { b'\n' }),
-            None => {}
+            b'\r' if raw.get(at + 1) == Some(&b'\n') => {}
+            _ => text.push(if piece == Piece::Value { b' ' } else { b'\n' }),
         }
-        at += 1;
+        let rest = &raw[at + 1..];
+        let plain = special(rest).unwrap_or(rest.len());
+        text.extend_from_slice(&rest[..plain]);
+        at += 1 + plain;
     }
     Ok(Cow::Owned(text))
 }
