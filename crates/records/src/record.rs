@@ -205,10 +205,11 @@ impl<'m, 'a> Parts<'m, 'a> {
 
     #[inline(always)]
     pub(super) fn push(&mut self, part: Part<'a>) {
+        let part = Part { bytes: by_words(part.bytes), ..part };
         if self.first.is_none() {
             self.first = Some(part);
         } else {
-            self.more.push(Part { bytes: by_words(part.bytes), ..part });
+            self.more.push(part);
         }
     }
 

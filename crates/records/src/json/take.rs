@@ -53,8 +53,7 @@ impl<'a> Text<'_, 'a> {
     /// Takes the string at `at`. Returns its end.
     #[inline]
     fn take_string(&mut self, at: usize, meaning: Meaning, parts: &mut Parts<'_, 'a>) -> Result<usize, Miss> {
-        let (part, end) = self.part(at, meaning.role)?;
-        let mut part = Part { wanted: meaning.wanted, ..part };
+        let (mut part, end) = self.part(at, meaning)?;
         if meaning.is_request_line && pipelines::is_request_line(&part.bytes) {
             part = requested(part)?;
         }
@@ -63,12 +62,13 @@ impl<'a> Text<'_, 'a> {
     }
 
     /// The string at `at` as a field, and its end.
-    #[inline]
-    fn part(&mut self, at: usize, role: Role) -> Result<(Part<'a>, usize), Miss> {
+    #[inline(always)]
+    fn part(&mut self, at: usize, meaning: Meaning) -> Result<(Part<'a>, usize), Miss> {
         let string = self.string(at).map_err(|broken| self.miss(broken))?;
         let place = at - self.start;
         let bytes = self.said_by(&string).ok_or(Miss::Bad(BadCause::BadEscape, place))?;
-        Ok((Part { role, wanted: 0, bytes, at: place + 1 }, string.quotes[1] + 1))
+        let Meaning { role, wanted, .. } = meaning;
+        Ok((Part { role, wanted, bytes, at: place + 1 }, string.quotes[1] + 1))
     }
 
     /// Passes over the value at `at`, which must be a null. Returns its end.
@@ -262,7 +262,7 @@ impl<'a> Text<'_, 'a> {
             at = self.behind_blanks(value);
         }
         if self.bytes.get(at) == Some(&b'"') {
-            self.part(at, role).map(|(part, _)| Some(part))
+            self.part(at, Meaning::of(role)).map(|(part, _)| Some(part))
         } else {
             Ok(None)
         }
