@@ -131,8 +131,10 @@ impl Plan {
 
     #[inline(always)]
     fn take<'a>(&self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
-        if !line.starts_with(&self.start) {
-            return Err(Miss::Bad(BadCause::NotARecord, n_alike(line, &self.start)));
+        // Without `memcmp`, which takes a tenth of the time if the literal is empty and so has no address.
+        let alike = n_alike(line, &self.start);
+        if alike < self.start.len() {
+            return Err(Miss::Bad(BadCause::NotARecord, alike));
         }
         let mut at = self.start.len();
         let mut steps = self.steps.iter();
