@@ -70,9 +70,10 @@ impl<'a> RecordChunks<'a> {
             if len < enough.min(wanted) && !is_over {
                 continue;
             }
-            let reader = Box::new(self.reader.clone());
+            let mut reader = Box::new(self.reader.clone());
             let end = self.reader.cut(&buffer[..len], self.supply.ended);
             if end > 0 {
+                reader.take_known(&mut self.reader);
                 self.rest.extend_from_slice(&buffer[end..len]);
                 let is_open = self.reader.is_inside_record();
                 let bytes = ChunkBytes::new(reader.offset(), std::mem::take(buffer), end);

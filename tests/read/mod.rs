@@ -23,6 +23,9 @@ pub(crate) fn by_pieces(
     for (end, is_last) in ends.chain([(bytes.len(), true)]) {
         let mut copy = reader.clone();
         let len = reader.cut(&bytes[start..end], is_last);
+        if len > 0 {
+            copy.take_known(&mut reader);
+        }
         let what = || format!("{} cut at {start} {len}", reader.format());
         assert_eq!(*copy.counts(), Counts::default(), "{}", what());
         found.extend(copy.fields(&bytes[start..start + len]));

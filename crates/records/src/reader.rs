@@ -226,6 +226,14 @@ impl Reader {
         len
     }
 
+    /// Takes over the records that `cutter` found in its last cut, so that they are not searched again. This reader is a copy of `cutter` from before that
+    /// cut, and reads the bytes that it cut.
+    pub fn take_known(&mut self, cutter: &mut Self) {
+        if let (AnyReader::Html(own), AnyReader::Html(cutter)) = (&mut self.records, &mut cutter.records) {
+            own.take_known(cutter);
+        }
+    }
+
     /// Moves past the rest of a record that was too long. Returns its length in `bytes`.
     fn leave_rest(&mut self, bytes: &[u8]) -> usize {
         if !self.is_inside {

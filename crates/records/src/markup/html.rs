@@ -63,14 +63,13 @@ pub(super) struct Link {
     value: Range<usize>,
 }
 
-/// Looks at the tag at the start of `bytes`, and replaces `links` by its attributes that have URLs. `names` is `None` if only the end of the tag
-/// matters. An empty list stands for the usual attributes.
-pub(super) fn unit(names: Option<&[Name]>, bytes: &[u8], ended: bool, links: &mut Vec<Link>) -> Unit {
+/// Looks at the tag at the start of `bytes`, and replaces `links` by its attributes that have URLs. `names` are those that the user wants. An
+/// empty list stands for the usual attributes.
+pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool, links: &mut Vec<Link>) -> Unit {
     let element = tag::name(bytes);
     let mut is_refresh = false;
     links.clear();
     let walked = walk(bytes, Language::Html, |Attribute { name, value }| {
-        let Some(names) = names else { return };
         let text = &bytes[name.clone()];
         is_refresh |= begins_refresh(text, &bytes[value.clone()]);
         // If an attribute occurs twice, the first counts.

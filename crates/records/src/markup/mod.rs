@@ -15,6 +15,7 @@ mod tag;
 mod xml;
 
 use std::borrow::Cow;
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,6 +52,11 @@ pub(super) struct Search {
     found: Option<Found>,
     /// The attributes with URLs of the last tag of HTML.
     links: Vec<Link>,
+    /// Records of HTML among the next bytes, and how many of them were read.
+    known: Known,
+    n_read: usize,
+    /// Records that the last cut found, for a copy that was made before.
+    cut: Known,
     /// What the next bytes are inside of.
     inside: Inside,
     /// What the tags so far say about the page.
@@ -179,6 +185,17 @@ struct Found {
     then: Inside,
 }
 
+/// Records, and their attributes with URLs.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// From which offset in the input the record was searched, and where its links begin.
+    records: Vec<(u64, Found, usize)>,
+    links: Vec<Link>,
+}
+
+/// How many records of a cut are known at most. This bounds the memory.
+const MAX_KNOWN: usize = 1 << 14;
+
 impl Search {
     /// A search in documents of this language for `fields`, or for those that are usual. The error is the index of a field that no
     /// document can have.
@@ -190,6 +207,9 @@ impl Search {
             names,
             found: None,
             links: Vec::new(),
+            known: Known::default(),
+            n_read: 0,
+            cut: Known::default(),
             inside: Inside::START,
             page: Page::NONE,
             brackets: Brackets::new(),
@@ -197,14 +217,13 @@ impl Search {
     }
 
     /// Looks for a record in `bytes`, which begin at `offset` of the input. `ended` says that no bytes follow, or that
-    /// [`Search::cut`] has cut here. Records of HTML are only found if somebody `wants` them.
+    /// [`Search::cut`] has cut here.
     fn next(
         &mut self,
         bytes: &[u8],
         Inside { mut state, mut since }: Inside,
         offset: u64,
         ended: bool,
-        wants: bool,
     ) -> Next {
         let language = self.language;
         let is_xml = language == Language::Xml;
@@ -241,8 +260,7 @@ impl Search {
                     continue;
                 }
                 Opening::StartTag | Opening::EndTag => {
-                    let unit =
-                        self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW, wants);
+                    let unit = self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW);
                     if let Unit::Record(len, _) | Unit::Nothing(len, _) = unit
                         && self.page.href.is_none()
                         && !is_xml
@@ -278,6 +296,22 @@ impl Search {
                 Unit::Open(..) => return Next::Rest(start, content),
             }
         }
+    }
+
+    /// Takes over the records that `cutter` found when it cut. This search is a copy of it from before.
+    pub(super) fn take_known(&mut self, cutter: &mut Self) {
+        (self.known, self.n_read) = (mem::take(&mut cutter.cut), 0);
+    }
+
+    /// The next record from `offset` of the input on, if it is known.
+    fn next_known(&mut self, offset: u64) -> Option<Found> {
+        let Known { records, links } = &self.known;
+        let &(_, found, first) = records.get(self.n_read).filter(|(from, ..)| *from == offset)?;
+        self.n_read += 1;
+        let end = records.get(self.n_read).map_or(links.len(), |(.., first)| *first);
+        self.links.clear();
+        self.links.extend_from_slice(&links[first..end]);
+        Some(found)
     }
 
     /// Looks at the tag at `start`, if it has a name and nothing else. In XML, text and its end tag may follow, or blanks and a child.
@@ -316,10 +350,10 @@ impl Search {
     }
 
     /// Looks at the tag at the start of `bytes`. `ended` says that no bytes follow.
-    fn unit(&mut self, bytes: &[u8], ended: bool, wants: bool) -> Unit {
+    fn unit(&mut self, bytes: &[u8], ended: bool) -> Unit {
         match self.language {
             Language::Xml => xml::unit(&self.names, bytes, ended),
-            Language::Html => html::unit(wants.then_some(&self.names[..]), bytes, ended, &mut self.links),
+            Language::Html => html::unit(&self.names, bytes, ended, &mut self.links),
         }
     }
 
@@ -352,17 +386,28 @@ impl RecordReader for Search {
 
     fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> Cut {
         let (mut at, mut inside) = (0, self.inside);
-        if self.language == Language::Xml
-            && let Some(end) = behind_end_tags(bytes, inside.state)
-        {
+        let is_html = self.language == Language::Html;
+        if !is_html && let Some(end) = behind_end_tags(bytes, inside.state) {
             (at, inside.state) = (end, State::Content);
         }
+        let had_base = self.page.href.is_some();
+        (self.known, self.n_read, self.cut) = Default::default();
         loop {
-            match self.next(&bytes[at..], inside, offset + at as u64, ended, false) {
-                Next::Record(found) => (at, inside) = (at + found.end, found.then),
+            match self.next(&bytes[at..], inside, offset + at as u64, ended) {
+                Next::Record(found) => {
+                    if is_html && self.cut.records.len() < MAX_KNOWN {
+                        self.cut.records.push((offset + at as u64, found, self.cut.links.len()));
+                        self.cut.links.append(&mut self.links);
+                    }
+                    (at, inside) = (at + found.end, found.then);
+                }
                 Next::Rest(len, inside) => {
                     if at + len > 0 {
                         self.inside = inside;
+                    }
+                    // Which links precede the base has to be found again.
+                    if self.page.href.is_some() != had_base {
+                        self.cut = Known::default();
                     }
                     return Cut::at(at + len);
                 }
@@ -371,7 +416,11 @@ impl RecordReader for Search {
     }
 
     fn seek(&mut self, bytes: &[u8], offset: u64) -> Gap {
-        match self.next(bytes, self.inside, offset, true, true) {
+        let next = match self.next_known(offset) {
+            Some(found) => Next::Record(found),
+            None => self.next(bytes, self.inside, offset, true),
+        };
+        match next {
             Next::Record(found) => {
                 (self.found, self.inside) = (Some(found), Inside::START);
                 Gap::of(&bytes[..found.start])
@@ -436,7 +485,7 @@ pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 
     let mut search = Search::new(Language::Html, &[]).expect("nothing is wanted by name");
     let (mut at, mut inside, mut bad) = (0, Inside::START, None);
     loop {
-        match search.next(&page[at..], inside, at as u64, true, true) {
+        match search.next(&page[at..], inside, at as u64, true) {
             Next::Record(found) => {
                 let place = at + found.start;
                 match found.text {

@@ -40,7 +40,7 @@ fn plain_tags_are_those_of_a_walk() {
         for start in memchr::memchr_iter(b'<', text) {
             let Some(plain) = search.plain(text, 7, start) else { continue };
             n_plain += 1;
-            match (plain.text, search.unit(&text[start..], false, true)) {
+            match (plain.text, search.unit(&text[start..], false)) {
                 (None, Unit::Nothing(len, then)) | (Some(_), Unit::Record(len, then)) => {
                     assert_eq!((plain.len, plain.then), (len, then), "{} at {start}", text.escape_ascii());
                 }
@@ -69,7 +69,7 @@ fn cuts_are_those_of_a_search_for_records() {
             let mut slow = search.clone();
             let (mut at, mut inside) = (0, slow.inside);
             let end = loop {
-                match slow.next(&text[at..], inside, at as u64, ended, true) {
+                match slow.next(&text[at..], inside, at as u64, ended) {
                     Next::Record(found) => (at, inside) = (at + found.end, found.then),
                     Next::Rest(len, then) => {
                         inside = then;
