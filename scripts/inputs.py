@@ -35,12 +35,13 @@ def make(folder, size):
            '"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"')
     jsonl = '{{"id": 123456, "date": "2026-01-01", "tags": ["a", "b"], "url": "{}", "status": 200}}'
     csv = "123456,2026-01-01 00:00:00,{},online,malware"
+    quoted = '"123456","2026-01-01 00:00:00","{}","online","malware, phishing"'
     haproxy = ('Jan  1 00:00:00 web haproxy[1]: 192.0.2.7:50000 [01/Jan/2026:00:00:00.000] http-in app/s1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 '
                '"GET {} HTTP/1.1"')
     caddy = ('{{"level":"info","ts":1767225600.1,"logger":"http.log.access","msg":"handled request","request":{{"remote_ip":"192.0.2.7","proto":"HTTP/2.0",'
              '"method":"GET","host":"example.org","uri":"/a/page?id=12345","headers":{{"User-Agent":["Mozilla/5.0"],"Referer":["{}"]}}}},"status":200}}')
     forms = [("list", "{}", None), ("haproxy.log", haproxy, None), ("caddy.log", caddy, None), ("index.cdxj", cdxj, None), ("access.log", log, None), ("table.jsonl", jsonl, None),
-             ("table.csv", csv, "id,date,url,status,threat")]
+             ("table.csv", csv, "id,date,url,status,threat"), ("quoted.csv", quoted, '"id","date","url","status","threat"')]
     for name, form, header in forms:
         share = size * 65 // (len(form) + 63)
         with open(folder / name, "w") as file:
@@ -113,8 +114,9 @@ def all_commands(urlsift):
     yield "list.gz", "zgrep -c http: counts lines with it", "zgrep -c http list.gz"
     yield "list", "urlsift -j1", own(1, "list")
     yield "list", "urlsift -j2", own(2, "list")
-    yield "list", "wc -l: counts line ends", "wc -l list"
-    for name in ["index.cdxj", "index.cdxj.gz", "access.log", "logs", "logs.gz", "table.jsonl", "table.csv", "haproxy.log", "caddy.log", "array.json", "sitemap.xml", "page.html"]:
+    for name in ["list", "access.log", "quoted.csv"]:
+        yield name, "wc -l: counts line ends", f"wc -l {name}"
+    for name in ["index.cdxj", "index.cdxj.gz", "access.log", "logs", "logs.gz", "table.jsonl", "table.csv", "quoted.csv", "haproxy.log", "caddy.log", "array.json", "sitemap.xml", "page.html"]:
         yield name, "urlsift -j1", own(1, name)
         yield name, "urlsift -j2", own(2, name)
     yield "index.cdxj", "cut, jq -r .url: finds the URLs", "cut -d' ' -f3- index.cdxj | jq -r .url"
