@@ -188,7 +188,7 @@ struct Found {
 /// Records, and their attributes with URLs.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// From which offset in the input the record was searched, and where its links begin.
+    /// The offset in the input at which the search for a record began, the record, and the index of its first link.
     records: Vec<(u64, Found, usize)>,
     links: Vec<Link>,
 }
