@@ -47,7 +47,7 @@ impl Measurement for ThreadTime {
     }
 }
 
-/// Cuts records into chunks of a mebibyte, as for files, without parsing them.
+/// Cuts records into chunks of a mebibyte, as for files, without reading their fields.
 pub fn cut(mut reader: Reader, bytes: &[u8]) -> usize {
     let (mut at, mut n) = (0, 0);
     while at < bytes.len() {

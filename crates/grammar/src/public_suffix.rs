@@ -442,8 +442,8 @@ mod tests {
         fails(b"// a comment\ncom\n", 2, OutsideSections);
         fails(b"// ===BEGIN ICANN DOMAINS===\ncom\nco", 3, Unfinished);
         fails(b"// ===BEGIN ICANN DOMAINS===\ncom\n\xff\n", 3, NotUtf8);
-        let marks = |marks: &[&str]| -> String {
-            marks.iter().map(|mark| format!("// ==={mark} DOMAINS===\ncom\n")).collect()
+        let marks = |marks: &[&str]| {
+            marks.iter().map(|mark| format!("// ==={mark} DOMAINS===\ncom\n")).collect::<Vec<_>>().concat()
         };
         fails(marks(&["BEGIN ICANN", "END PRIVATE"]).as_bytes(), 3, MisplacedMark);
         fails(marks(&["BEGIN ICANN", "BEGIN PRIVATE"]).as_bytes(), 3, MisplacedMark);

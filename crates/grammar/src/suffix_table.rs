@@ -74,7 +74,7 @@ pub enum SuffixListErrorKind {
     NotUtf8,
     /// The line has a rule, but no section begins before it.
     OutsideSections,
-    /// The line begins a section inside another one, or ends one that has not begun.
+    /// The line begins a section inside another one, or ends one that is not open.
     MisplacedMark,
     /// The line is no rule: labels joined by dots, and before them "*." or "!" or nothing.
     NotARule,
@@ -103,7 +103,7 @@ impl fmt::Display for SuffixListError {
                 "a rule before \"// ===BEGIN ICANN DOMAINS===\" or \"// ===BEGIN PRIVATE DOMAINS===\""
             }
             SuffixListErrorKind::MisplacedMark => {
-                "a section begins inside another one, or ends that has not begun"
+                "this begins a section inside another one, or ends one that is not open"
             }
             SuffixListErrorKind::NotARule => "no rule of a public suffix list",
             SuffixListErrorKind::Unfinished => "the section does not end",

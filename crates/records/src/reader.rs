@@ -202,7 +202,7 @@ impl Reader {
     /// bytes are needed. At the end of the input (`ended`) it is all of them.
     ///
     /// The reader moves past these bytes as if it had read them, but counts nothing. A copy made before the call can read them
-    /// later, on any thread.
+    /// later, on any thread. [`Reader::take_known`] spares it a search.
     ///
     /// It never needs more than twice [`MAX_RECORD_LEN`](crate::MAX_RECORD_LEN) bytes: a longer record is cut, and its rest is skipped.
     pub fn cut(&mut self, bytes: &[u8], ended: bool) -> usize {
@@ -226,8 +226,8 @@ impl Reader {
         len
     }
 
-    /// Takes over the records that `cutter` found in its last cut, so that they are not searched again. This reader is a copy of `cutter` from before that
-    /// cut, and reads the bytes that it cut.
+    /// Takes over the records that `cutter` found in its last cut, so that they are not searched again. This reader is a copy of
+    /// `cutter` from before that cut, and reads the bytes that it cut.
     pub fn take_known(&mut self, cutter: &mut Self) {
         if let (AnyReader::Html(own), AnyReader::Html(cutter)) = (&mut self.records, &mut cutter.records) {
             own.take_known(cutter);

@@ -63,8 +63,8 @@ pub(super) struct Link {
     value: Range<usize>,
 }
 
-/// Looks at the tag at the start of `bytes`, and replaces `links` by its attributes that have URLs. `names` are those that the user wants. An
-/// empty list stands for the usual attributes.
+/// Looks at the tag at the start of `bytes`, and replaces `links` by its attributes that have URLs. `names` are those that the
+/// user wants. An empty list stands for the usual attributes.
 pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool, links: &mut Vec<Link>) -> Unit {
     let element = tag::name(bytes);
     let mut is_refresh = false;

@@ -193,8 +193,8 @@ struct Known {
     links: Vec<Link>,
 }
 
-/// How many records of a cut are known at most. This bounds the memory.
-const MAX_KNOWN: usize = 1 << 14;
+/// No more records of a cut are kept once they have so many links. This bounds the memory: a record has a link, or is too long to be read.
+const MAX_LINKS: usize = 1 << 13;
 
 impl Search {
     /// A search in documents of this language for `fields`, or for those that are usual. The error is the index of a field that no
@@ -395,7 +395,7 @@ impl RecordReader for Search {
         loop {
             match self.next(&bytes[at..], inside, offset + at as u64, ended) {
                 Next::Record(found) => {
-                    if is_html && self.cut.records.len() < MAX_KNOWN {
+                    if is_html && self.cut.links.len() < MAX_LINKS {
                         self.cut.records.push((offset + at as u64, found, self.cut.links.len()));
                         self.cut.links.append(&mut self.links);
                     }
