@@ -498,8 +498,8 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),
-        Some(Command::Lines(args)) => commands::lines::run(args),
-        Some(Command::Extract(args)) => commands::lines::extract(args),
+        Some(Command::Lines(args)) => commands::lines::write_rows(args, true),
+        Some(Command::Extract(args)) => commands::lines::write_rows(&args.lines, false),
         Some(Command::Split(args)) => commands::split::run(args),
         Some(Command::Explain(args)) => commands::explain::run(args),
         Some(Command::Render(args)) => commands::render::run(args),

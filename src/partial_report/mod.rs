@@ -25,7 +25,7 @@ pub use wire::{PartialError, SCHEMA};
 
 use crate::report::Report;
 use crate::run::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
-use crate::tally::{MAX_BYTES, Signs, Tally};
+use crate::tally::{MAX_BYTES, Signs, Tally, renumber};
 use ranges::Cover;
 use urlsift_grammar::escape::printable;
 use urlsift_grammar::password::shown_sentence;
@@ -262,7 +262,7 @@ impl Partial {
 
     /// A report with these counts, and without their inputs. Passwords in examples are masked, unless they are to be shown.
     fn without_inputs(mut tally: Tally, settings: Settings) -> Self {
-        if !settings.show_secrets() {
+        if !settings.show_secrets {
             tally.examples_mut().for_each(urlsift_engine::example::Example::forget_secrets);
         }
         Self {
@@ -386,14 +386,12 @@ impl Partial {
         if new.iter().all(|(old, new)| old == new) {
             return;
         }
-        let (inputs, records) = (std::mem::take(&mut self.inputs), std::mem::take(&mut self.records));
-        self.inputs = inputs.into_iter().map(|(old, known)| (new[&old], known)).collect();
-        self.records = records.into_iter().map(|(old, records)| (new[&old], records)).collect();
-        let compressed = std::mem::take(&mut self.compressed).into_values();
-        let compressed =
-            compressed.map(|compressed| Compressed { input: new[&compressed.input], ..compressed });
-        self.compressed = compressed.map(|compressed| (compressed.input, compressed)).collect();
-        self.tally.renumber(&|old| new[&old]);
+        let number: &dyn Fn(u32) -> u32 = &|old| new[&old];
+        renumber(&mut self.inputs, number);
+        renumber(&mut self.records, number);
+        renumber(&mut self.compressed, number);
+        self.compressed.iter_mut().for_each(|(&input, compressed)| compressed.input = input);
+        self.tally.renumber(number);
     }
 
     /// Marks the inputs that have been counted completely as ended.
@@ -473,7 +471,7 @@ impl Partial {
             ..Scanned::default()
         };
         let names = names.iter().map(String::as_str).collect();
-        Report::of(&scanned, names, &self.settings.options(), self.settings.show_secrets())
+        Report::of(&scanned, names, &self.settings.options(), self.settings.show_secrets)
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Settings {
     version: String,
     /// A hash of the grammar tables in this build.
     tables: String,
-    grammar: Grammar,
+    pub(super) grammar: Grammar,
     lengths: bool,
     top: BTreeMap<TopOf, usize>,
     distinct: BTreeSet<DistinctOf>,
@@ -35,7 +35,7 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     suffixes: Option<SuffixSettings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    whatwg: Option<WhatwgSettings>,
+    pub(super) whatwg: Option<WhatwgSettings>,
     input_format: Option<String>,
     fields: Vec<String>,
     delimiter: Option<char>,
@@ -45,7 +45,7 @@ pub struct Settings {
     /// The command of the program that reads the inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pre: Option<String>,
-    show_secrets: bool,
+    pub(super) show_secrets: bool,
 }
 
 /// A list of public suffixes.
@@ -66,7 +66,7 @@ impl SuffixSettings {
 /// How the WHATWG parser judges lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WhatwgSettings {
+pub(super) struct WhatwgSettings {
     /// The version of the standard.
     standard: String,
     /// The base, without its password unless passwords are kept.
@@ -119,18 +119,6 @@ impl Settings {
     #[must_use]
     pub fn with_program(self, command: Option<&str>) -> Self {
         Self { pre: command.map(masked_text), ..self }
-    }
-
-    pub(super) fn show_secrets(&self) -> bool {
-        self.show_secrets
-    }
-
-    pub(super) fn grammar(&self) -> Grammar {
-        self.grammar
-    }
-
-    pub(super) fn wants_whatwg(&self) -> bool {
-        self.whatwg.is_some()
     }
 
     /// Checks the base and the hash of the list of suffixes.

@@ -214,7 +214,7 @@ impl Written {
             }
         }
         self.settings.check()?;
-        self.tally.check(self.settings.grammar(), self.settings.wants_whatwg(), is_input)?;
+        self.tally.check(self.settings.grammar, self.settings.whatwg.is_some(), is_input)?;
         // A range of a Parquet file is in bytes of the file, and a run of its values in values.
         let mut of_bytes = self.tally.runs().iter().filter(|run| run.value_bytes.is_none());
         if of_bytes.any(|run| !known[&run.input].ranges.has(run.start)) {

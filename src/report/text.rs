@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::page::{Ink, Page, TextStyle, count};
 use super::whatwg::HOSTS_DIFFER;
 use super::words::{self, grouped, percent, plural, size, warning};
-use super::{Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, Top, WhatwgCount};
+use super::{Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, WhatwgCount};
 use urlsift_grammar::Grammar;
 
 /// The maximum number of rows of a table. The JSON report has all.
@@ -415,16 +415,11 @@ impl<'a> Text<'a> {
             if top.entries.is_empty() {
                 self.page.line("  (no accepted line has one)");
             }
-            self.error(top);
-        }
-    }
-
-    /// Writes the maximum error of a list of frequent names, unless the list is exact.
-    fn error(&mut self, list: &Top) {
-        if !list.exact {
-            let wrong = format!("wrong by at most {}", plural(list.max_error, "line", "lines"));
-            let notes = [format!("({wrong}"), "names that have no more may be missing)".to_owned()];
-            self.page.flow("  ", &notes, "; ");
+            if !top.exact {
+                let wrong = format!("(wrong by at most {}", plural(top.max_error, "line", "lines"));
+                let notes = [wrong, "names that have no more may be missing)".to_owned()];
+                self.page.flow("  ", &notes, "; ");
+            }
         }
     }
 
@@ -607,7 +602,7 @@ fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distinct, DistinctOf, LengthBucket, LongestLine, Percentile, TopEntry, TopOf};
+    use super::super::{Distinct, DistinctOf, LengthBucket, LongestLine, Percentile, Top, TopEntry, TopOf};
     use super::*;
     use crate::run::Scanned;
     use crate::scan::{Options, scan};

@@ -244,7 +244,7 @@ struct Turn {
 }
 
 /// Ends the waiting of all others if this thread panics.
-pub(crate) struct TurnGuard<'a>(&'a Turns);
+pub(crate) struct TurnGuard<'a>(pub(crate) &'a Turns);
 
 impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
@@ -256,11 +256,6 @@ impl Drop for TurnGuard<'_> {
 }
 
 impl Turns {
-    /// A guard for the time while a thread has a chunk.
-    pub(crate) fn guard(&self) -> TurnGuard<'_> {
-        TurnGuard(self)
-    }
-
     /// The number of a chunk's first line, from 1. `turn` is the number of the chunk, from 0, and `n_lines` its number of
     /// lines. Waits until all chunks before this one have their numbers.
     pub(crate) fn first_number(&self, turn: u64, input: u32, n_lines: u64) -> u64 {

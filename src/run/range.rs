@@ -121,17 +121,13 @@ fn scan_part(
     options: &Options,
     exec: &ExecOptions,
 ) -> io::Result<(Scanned, Option<u64>)> {
-    if part.range.start > part.range.end {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the range ends before it starts"));
+    let invalid = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    let Range { start, end } = part.range;
+    if start > end {
+        return invalid("the range ends before it starts");
     }
-    if part
-        .size
-        .is_some_and(|size| part.range.start > size || (part.range.end > size && part.range.end < u64::MAX))
-    {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the range does not lie in an input of that size",
-        ));
+    if part.size.is_some_and(|size| start > size || (end > size && end < u64::MAX)) {
+        return invalid("the range does not lie in an input of that size");
     }
     let watch = exec.watch.as_ref();
     let counter = Counter::new(options, exec);

@@ -8,7 +8,6 @@
 mod outputs;
 mod records;
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use memchr::{memchr, memchr_iter};
@@ -19,7 +18,7 @@ use crate::columns::{self, BATCH, Batch, Need, Origin, keeps_parsed};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
-use crate::run::pipeline::{PooledBuffer, Turns, read_in_order};
+use crate::run::pipeline::{PooledBuffer, TurnGuard, Turns, read_in_order};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::example::Line;
@@ -230,7 +229,9 @@ pub fn split_inputs<'a>(
     let splitter = Splitter { options, scanners, accepted: wanted[0], refused: wanted[1] };
     let mut outputs = Outputs::new([accepted, refused], options, inputs);
     if options.header && options.form == Form::Tsv {
-        outputs.write([b"", header(options.by).as_bytes()])?;
+        let grammars = options.by.iter().map(Grammar::name);
+        let names: Vec<_> = ["input", "line", "offset"].into_iter().chain(grammars).chain(["text"]).collect();
+        outputs.write([b"", format!("{}\n", names.join("\t")).as_bytes()])?;
     }
     let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 30));
     let turns = Turns::default();
@@ -249,7 +250,7 @@ pub fn split_inputs<'a>(
         let name = inputs[input as usize].name();
         match whole {
             Whole::Lines(turn) => {
-                let _guard = turns.guard();
+                let _guard = TurnGuard(&turns);
                 let first_of = |n_lines| turns.first_number(turn, input, n_lines);
                 splitter.split_lines(bytes, (input, name), first_of)
             }
@@ -275,15 +276,6 @@ enum Whole {
     Records(Box<Reader>, bool),
 }
 
-/// Returns the row of field names.
-fn header(by: Verdict) -> String {
-    let mut names = "input\tline\toffset".to_owned();
-    for grammar in by.iter() {
-        let _ = write!(names, "\t{grammar}");
-    }
-    names + "\ttext\n"
-}
-
 /// Splits chunks of lines and of records.
 struct Splitter<'a> {
     options: &'a Options,
@@ -305,7 +297,8 @@ impl Splitter<'_> {
         let (base, whole) = (bytes.offset, bytes.get());
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();
-        let mut finder = Finder::new(self.options, base);
+        let Options { by, blank, .. } = *self.options;
+        let mut finder = Finder { by, blank, base, found: Vec::new(), n_lines: 0, split: Split::default() };
         if self.options.filter.is_empty() {
             let place = Place { input: 0, offset: base + mark_len as u64 };
             self.scanners.with(|scanner| scanner.scan(&mut finder, body, place));
@@ -379,17 +372,6 @@ struct Finder {
 }
 
 impl Finder {
-    fn new(options: &Options, base: u64) -> Self {
-        Self {
-            by: options.by,
-            blank: options.blank,
-            base,
-            found: Vec::new(),
-            n_lines: 0,
-            split: Split::default(),
-        }
-    }
-
     fn find(&mut self, entry: &Line<'_>, is_written: bool) {
         let usize = |n| usize::try_from(n).expect("the chunk is in memory");
         let start = usize(entry.place.offset - self.base);

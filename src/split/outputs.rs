@@ -81,7 +81,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
         inputs: &'i [Input],
     ) -> Self {
         Self {
-            sides: sides.map(Side::new),
+            sides: sides.map(|out| Side { out, is_open: false }),
             form: options.form,
             mask_passwords: options.mask_passwords,
             inputs,
@@ -215,11 +215,7 @@ struct Side<'a> {
     is_open: bool,
 }
 
-impl<'a> Side<'a> {
-    fn new(out: Option<&'a mut (dyn Write + Send)>) -> Self {
-        Self { out, is_open: false }
-    }
-
+impl Side<'_> {
     /// Writes whole lines.
     fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         if self.is_open && !lines.is_empty() {

@@ -13,6 +13,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::tally::name_table::NameTable;
+use crate::tally::renumber;
 use urlsift_engine::place::Place;
 use urlsift_grammar::latin1;
 
@@ -272,10 +273,7 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
 
     /// Gives new numbers to the inputs that have not ended. The new numbers must be distinct.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
-        self.open = std::mem::take(&mut self.open)
-            .into_iter()
-            .map(|(input, chunks)| (number(input), chunks))
-            .collect();
+        renumber(&mut self.open, number);
     }
 
     /// Checks that at most `most` lines have been counted, all in inputs for which `is_input` holds.

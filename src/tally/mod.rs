@@ -34,7 +34,7 @@ use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::scheme::{KNOWN, find_known};
 
-pub(crate) use wire::MAX_BYTES;
+pub(crate) use wire::{MAX_BYTES, renumber};
 
 pub use crate::tally::by_input::InputLines;
 pub use crate::tally::by_verdict::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};

@@ -110,6 +110,11 @@ impl TryFrom<TallyFields> for Tally {
     }
 }
 
+/// Gives new numbers to the inputs of a map. The new numbers must be distinct.
+pub(crate) fn renumber<T>(map: &mut BTreeMap<u32, T>, number: &dyn Fn(u32) -> u32) {
+    *map = std::mem::take(map).into_iter().map(|(input, of)| (number(input), of)).collect();
+}
+
 impl Tally {
     /// Checks that this can be the tally of lines judged with `grammar`, all in inputs for which `is_input` holds.
     /// `wants_whatwg` says whether WHATWG levels were asked for. Nothing derived from a tally that passes can overflow.
@@ -186,14 +191,8 @@ impl Tally {
         self.census.renumber(number);
         self.runs.iter_mut().for_each(|run| run.input = number(run.input));
         self.runs.sort_unstable();
-        self.signs = std::mem::take(&mut self.signs)
-            .into_iter()
-            .map(|(input, signs)| (number(input), signs))
-            .collect();
-        self.by_input = std::mem::take(&mut self.by_input)
-            .into_iter()
-            .map(|(input, lines)| (number(input), lines))
-            .collect();
+        renumber(&mut self.signs, number);
+        renumber(&mut self.by_input, number);
     }
 
     /// The examples of all kinds of lines, each kind by place.

@@ -230,7 +230,7 @@ impl AdvisoryScan {
             (Escape::Open, b'0' | b'2'..=b'4') => Escape::High(byte - b'0'),
             (Escape::High(high), digit) => {
                 if let Some(low) = hex_digit(digit) {
-                    self.escaped(high << 4 | low);
+                    self.found.add_escaped(self.scheme, high << 4 | low);
                 }
                 Escape::None
             }
@@ -262,10 +262,6 @@ impl AdvisoryScan {
     fn end_authority(&mut self) {
         let Port::Number(port) = self.port else { return };
         self.found.add_port(self.scheme, port);
-    }
-
-    fn escaped(&mut self, byte: u8) {
-        self.found.add_escaped(self.scheme, byte);
     }
 
     /// Ends the line, and returns its advisories.

@@ -18,10 +18,14 @@ pub fn push(out: &mut String, bytes: &[u8]) {
     while !rest.is_empty() {
         let n_plain = rest.chunks(CHUNK).take_while(|chunk| is_plain(chunk)).count() * CHUNK;
         let (plain, others) = rest.split_at(n_plain.min(rest.len()));
-        push_plain(out, plain);
+        out.push_str(str::from_utf8(plain).expect("plain bytes are ASCII"));
         let (others, behind) = others.split_at(CHUNK.min(others.len()));
         for &byte in others {
-            push_byte(out, byte);
+            match byte {
+                b'\\' => out.push_str("\\\\"),
+                b' '..=b'~' => out.push(char::from(byte)),
+                _ => drop(write!(out, "\\x{byte:02x}")),
+            }
         }
         rest = behind;
     }
@@ -32,20 +36,6 @@ pub fn push(out: &mut String, bytes: &[u8]) {
 #[inline]
 pub fn is_plain(bytes: &[u8]) -> bool {
     at_once::all(bytes, |byte| matches!(byte, b' '..=b'[' | b']'..=b'~'))
-}
-
-fn push_plain(out: &mut String, bytes: &[u8]) {
-    out.push_str(str::from_utf8(bytes).expect("plain bytes are ASCII"));
-}
-
-fn push_byte(out: &mut String, byte: u8) {
-    match byte {
-        b'\\' => out.push_str("\\\\"),
-        b' '..=b'~' => out.push(char::from(byte)),
-        _ => {
-            let _ = write!(out, "\\x{byte:02x}");
-        }
-    }
 }
 
 /// The characters that [`text`] leaves as they are. Backslashes and control characters are never among them.

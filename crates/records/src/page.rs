@@ -11,7 +11,7 @@ use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Url, parse};
 
 /// What is known of the page that fields belong to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// Its URL, if an archive names it.
     pub(super) url: Option<Arc<[u8]>>,

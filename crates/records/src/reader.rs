@@ -82,7 +82,7 @@ impl Reader {
     pub fn with_fields(format: Format, fields: &[Selector]) -> Result<Self, FieldError> {
         match AnyReader::new(format, fields) {
             Ok(records) => Ok(Self::of(format, records, fields)),
-            Err(n) => Err(FieldError::new(format, fields.get(n))),
+            Err(n) => Err(FieldError { format, field: fields.get(n).cloned() }),
         }
     }
 
@@ -96,7 +96,7 @@ impl Reader {
             .map(|plan| Self::of(Format::Log, AnyReader::Log(Arc::new(plan)), fields))
             .map_err(|fault| match (&fault, format!("the log format cannot be read: {fault}")) {
                 (log::Fault::Field(n), _) => {
-                    io::Error::new(kind, FieldError::new(Format::Log, fields.get(*n)))
+                    io::Error::new(kind, FieldError { format: Format::Log, field: fields.get(*n).cloned() })
                 }
                 (log::Fault::NoUrl, what) => Advice::NameVariable.error(kind, what),
                 (_, what) => io::Error::new(kind, what),
@@ -402,12 +402,6 @@ impl<'a> Records<'_, 'a> {
 pub struct FieldError {
     format: Format,
     field: Option<Selector>,
-}
-
-impl FieldError {
-    fn new(format: Format, field: Option<&Selector>) -> Self {
-        Self { format, field: field.cloned() }
-    }
 }
 
 impl fmt::Display for FieldError {

@@ -47,6 +47,7 @@ fn range(text: &str) -> Result<Range<u64>, String> {
 }
 
 /// The parts to scan.
+#[derive(Default)]
 pub(crate) struct Asked {
     pub(crate) inputs: Vec<Input>,
     /// The inputs' names and numbers in the whole corpus.
@@ -97,13 +98,7 @@ impl Asked {
         let wrong = |number: usize, why: &dyn std::fmt::Display| {
             io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {why}", number + 1))
         };
-        let mut all = Self {
-            inputs: Vec::new(),
-            identities: Vec::new(),
-            n_inputs: None,
-            parts: Vec::new(),
-            are_parts: true,
-        };
+        let mut all = Self { are_parts: true, ..Self::default() };
         keep_list(list);
         for (number, line) in lines.lines().enumerate() {
             let line = line?;

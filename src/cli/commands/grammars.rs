@@ -57,11 +57,6 @@ struct Line {
 }
 
 pub(crate) fn run(args: &ListArgs) -> io::Result<End> {
-    let list = list();
-    write(args, &list, || text(&list))
-}
-
-fn list() -> List {
     let entry = |grammar: Grammar| Entry {
         name: grammar.name(),
         document: grammar.document(),
@@ -74,11 +69,12 @@ fn list() -> List {
         let verdict = judge(text.as_bytes()).verdict();
         Line { text, accepted_by: verdict.iter().map(Grammar::name).collect(), because }
     };
-    List {
+    let list = List {
         schema: "urlsift.grammars/1",
         grammars: Grammar::ALL.map(entry).into(),
         lines: LINES.map(line).into(),
-    }
+    };
+    write(args, &list, || text(&list))
 }
 
 fn text(list: &List) -> String {

@@ -173,34 +173,13 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
     Ok(())
 }
 
-impl LinesArgs {
-    /// The chosen format, or the format of the output's ending.
-    ///
-    /// # Errors
-    /// If the ending belongs to no format.
-    fn format(&self) -> io::Result<Format> {
-        if self.json {
-            return Ok(Format::Jsonl);
-        }
-        let endings = [("tsv", Format::Tsv), ("txt", Format::Tsv), ("jsonl", Format::Jsonl)];
-        let by_ending = || format_of(self.output.as_deref(), &endings);
-        Ok(self.format.map_or_else(by_ending, |format| Ok(Some(format)))?.unwrap_or(Format::Tsv))
-    }
-}
-
-/// Writes rows. On a terminal, their columns are named.
-pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
-    write_rows(args, true)
-}
-
-/// Writes the URLs of running text.
-pub(crate) fn extract(args: &ExtractArgs) -> io::Result<End> {
-    write_rows(&args.lines, false)
-}
-
-fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End> {
+/// Writes rows. With the flag, their columns are named on a terminal.
+pub(crate) fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
-    let format = args.format()?;
+    let endings = [("tsv", Format::Tsv), ("txt", Format::Tsv), ("jsonl", Format::Jsonl)];
+    let by_ending = || format_of(args.output.as_deref(), &endings);
+    let chosen = if args.json { Some(Format::Jsonl) } else { args.format };
+    let format = chosen.map_or_else(by_ending, |format| Ok(Some(format)))?.unwrap_or(Format::Tsv);
     if args.header && format == Format::Jsonl {
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }

@@ -10,7 +10,7 @@ use crate::split::{Blank, Form, Options, Split, split_inputs};
 use clap::{Args, ValueEnum};
 use urlsift_engine::simd::KernelId;
 use urlsift_grammar::{Grammar, Verdict};
-use urlsift_input::{Codec, Input};
+use urlsift_input::Codec;
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::ReadingArgs;
@@ -156,7 +156,7 @@ impl SplitArgs {
             // No grammar decides, so that all lines go to one side.
             Some(_) => Verdict::default(),
             None if self.by.is_empty() => [self.grammar].into_iter().collect(),
-            None => self.by(),
+            None => self.by.iter().copied().collect(),
         };
         let blank = match self.blank {
             BlankTo::Accepted => Blank::Accepted,
@@ -196,10 +196,6 @@ impl SplitArgs {
             ..Options::default()
         })
     }
-
-    fn by(&self) -> Verdict {
-        self.by.iter().copied().collect()
-    }
 }
 
 pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
@@ -215,7 +211,14 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let codecs = [accepted_codec?, refused_codec?];
     let accepted = accepted.map(|path| Output::open(Some(path))).transpose()?;
     let refused = refused.map(|path| Output::open(Some(path))).transpose()?;
-    check_apart(accepted.as_ref(), refused.as_ref(), &inputs)?;
+    if let (Some(accepted), Some(refused)) = (&accepted, &refused)
+        && accepted.is_same(refused)
+    {
+        let name = accepted.name().display();
+        return Err(io::Error::other(format!("{name}: accepted and refused lines cannot both go there")));
+    }
+    let outputs = || [&accepted, &refused].into_iter().flatten();
+    outputs().try_for_each(|output| output.check_is_no_input(&inputs))?;
     let on_terminal =
         |output: &Option<Output>| matches!(output, Some(Output::Standard(out)) if out.is_terminal());
     if options.form == Form::Lines && on_terminal(&refused) {
@@ -230,7 +233,6 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     }
     options.lists_only = on_terminal(&accepted);
     let exists = [&accepted, &refused].map(Option::is_some);
-    let outputs = || [&accepted, &refused].into_iter().flatten();
     // Progress and rows would appear on the same terminal.
     let mixed = !outputs().all(Output::is_file);
     let whole = outputs().all(Output::appears_whole);
@@ -280,25 +282,6 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
 
 fn as_write(writer: &mut Packer) -> &mut (dyn Write + Send) {
     writer
-}
-
-/// Checks that the outputs differ from each other and from the inputs.
-///
-/// # Errors
-/// If both outputs are the same file, or if one of them is an input.
-fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[Input]) -> io::Result<()> {
-    if let (Some(accepted), Some(refused)) = (accepted, refused)
-        && accepted.is_same(refused)
-    {
-        return Err(io::Error::other(format!(
-            "{}: accepted and refused lines cannot both go there",
-            accepted.name().display()
-        )));
-    }
-    for output in [accepted, refused].into_iter().flatten() {
-        output.check_is_no_input(inputs)?;
-    }
-    Ok(())
 }
 
 /// A sentence on how many lines or records went to which output. `exists` says whether there is one for the accepted and for the refused.

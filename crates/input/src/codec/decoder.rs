@@ -257,7 +257,8 @@ impl Read for Decoder<'_> {
                 }
                 DecoderPosition::End => return Ok(0),
                 DecoderPosition::Broken(kind, cause) => {
-                    let error = DecodeError::new(self.codec, kind, cause.clone(), self.used, self.decoded);
+                    let (codec, at, decoded) = (self.codec, self.used, self.decoded);
+                    let error = DecodeError { codec, kind, cause: cause.clone(), at, decoded };
                     self.place = DecoderPosition::Broken(kind, cause);
                     return Err(error.into());
                 }

@@ -11,11 +11,11 @@ use super::Codec;
 /// before that place have been read.
 #[derive(Debug)]
 pub struct DecodeError {
-    codec: Codec,
-    kind: DecodeErrorKind,
-    cause: Option<String>,
-    at: u64,
-    decoded: u64,
+    pub(super) codec: Codec,
+    pub(super) kind: DecodeErrorKind,
+    pub(super) cause: Option<String>,
+    pub(super) at: u64,
+    pub(super) decoded: u64,
 }
 
 /// The kind of a [`DecodeError`].
@@ -35,20 +35,6 @@ pub enum DecodeErrorKind {
 }
 
 impl DecodeError {
-    pub(super) fn new(
-        codec: Codec,
-        kind: DecodeErrorKind,
-        cause: Option<String>,
-        at: u64,
-        decoded: u64,
-    ) -> Self {
-        Self { codec, kind, cause, at, decoded }
-    }
-
-    pub(super) fn missing(codec: Codec) -> Self {
-        Self::new(codec, DecodeErrorKind::Missing, None, 0, 0)
-    }
-
     /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> DecodeErrorKind {

@@ -210,7 +210,9 @@ fn decode(codec: Codec) -> io::Result<Box<dyn Decode>> {
         Codec::Bzip2 => Ok(Box::new(bzip2::Bzip2::new())),
         #[cfg(feature = "xz")]
         Codec::Xz => Ok(Box::new(xz::Xz::new()?)),
-        _ => Err(DecodeError::missing(codec).into()),
+        _ => {
+            Err(DecodeError { codec, kind: DecodeErrorKind::Missing, cause: None, at: 0, decoded: 0 }.into())
+        }
     }
 }
 

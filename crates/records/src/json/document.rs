@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A position in a JSON text, and what is wanted from the text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Document {
     wanted: Wanted,
     /// The path from a value at the top to the array or object whose children are records.
@@ -41,9 +41,10 @@ pub struct Document {
 }
 
 /// Which values are records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Records {
     /// Those at the top, and the elements of an array there.
+    #[default]
     AtTop,
     /// The children of the value at the stem.
     AtStem,
@@ -69,8 +70,9 @@ enum LevelRole {
 }
 
 /// What follows in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Expects {
+    #[default]
     Value,
     /// A value, or the end of an empty array.
     FirstValue,
@@ -99,12 +101,6 @@ enum Kind {
     EndOfLacking,
     /// Damage.
     Damage,
-}
-
-/// The result of moving to the next record: its position and kind, or how far the text is done.
-enum Seek {
-    Record(usize, Kind),
-    Done(usize),
 }
 
 /// What becomes of a value.
@@ -170,7 +166,7 @@ fn is_document(head: &[u8]) -> Option<bool> {
         },
         Some(b'{') => {
             let mut skip = Skip::after(b'{')?;
-            let end = Window::new().pass(&mut skip, text, 0, 1);
+            let end = Window::default().pass(&mut skip, text, 0, 1);
             let spans_lines = memchr(b'\n', &text[..end.unwrap_or(text.len())]).is_some();
             match is_har(text) {
                 _ if spans_lines => Some(true),
@@ -211,20 +207,7 @@ impl Document {
                 har = Some(Wanted::Paths(vec![Path::of(&["request", "url"], Role::Url)]));
             }
         }
-        Ok(Self {
-            wanted,
-            stem,
-            records,
-            har,
-            open: Vec::new(),
-            expects: Expects::Value,
-            is_wanted: false,
-            searching: false,
-            found: false,
-            next: None,
-            damage: None,
-            window: Window::new(),
-        })
+        Ok(Self { wanted, stem, records, har, ..Self::default() })
     }
 
     /// Where the record at `at` ends, if it ends in `text`. A number at the end of the input is whole.
@@ -281,14 +264,14 @@ impl Document {
         self.expects = self.behind_value();
     }
 
-    /// Moves on from byte `at` of `text` to the next record. If more bytes may come (`ended` is false), a key that is not
+    /// Moves on from byte `at` of `text` to the next record. Returns its position and kind, or how far the text is done. If more bytes may come (`ended` is false), a key that is not
     /// whole stays.
-    fn advance(&mut self, text: &[u8], offset: u64, mut at: usize, ended: bool) -> Seek {
+    fn advance(&mut self, text: &[u8], offset: u64, mut at: usize, ended: bool) -> (usize, Option<Kind>) {
         loop {
             match &mut self.expects {
                 Expects::Rest(skip) | Expects::RestOfKey(skip) => {
                     let Some(end) = self.window.pass(skip, text, offset, at) else {
-                        return Seek::Done(text.len());
+                        return (text.len(), None);
                     };
                     at = end;
                     self.expects = match self.expects {
@@ -296,27 +279,24 @@ impl Document {
                         _ => self.behind_value(),
                     };
                 }
-                Expects::Nothing => return Seek::Done(text.len()),
+                Expects::Nothing => return (text.len(), None),
                 _ => {}
             }
             at = skip_blanks(text, at);
-            let Some(&byte) = text.get(at) else { return Seek::Done(at) };
+            let Some(&byte) = text.get(at) else { return (at, None) };
             let is_array = self.open.last().is_none_or(|level| level.is_array);
+            let close = if is_array { b']' } else { b'}' };
             match (self.expects, byte) {
                 (Expects::Separator, b',') => {
                     self.open.iter_mut().last().into_iter().for_each(|level| level.index += 1);
                     self.expects = if is_array { Expects::Value } else { Expects::Key };
                 }
                 (Expects::Colon, b':') => self.expects = Expects::Value,
-                (Expects::Separator | Expects::FirstValue, b']') if is_array => {
-                    if self.ends_lacking() {
-                        return Seek::Record(at, Kind::EndOfLacking);
-                    }
-                    self.close();
-                }
-                (Expects::Separator | Expects::FirstKey, b'}') if !is_array => {
-                    if self.ends_lacking() {
-                        return Seek::Record(at, Kind::EndOfLacking);
+                (Expects::Separator | Expects::FirstValue | Expects::FirstKey, _) if byte == close => {
+                    // The innermost level may turn out to lack what is wanted.
+                    let is_lacking = |level: &Level| level.role == LevelRole::Stem(0) && !self.found;
+                    if self.open.last().is_some_and(is_lacking) {
+                        return (at, Some(Kind::EndOfLacking));
                     }
                     self.close();
                 }
@@ -325,27 +305,21 @@ impl Document {
                         at = end;
                         continue;
                     }
-                    None if matches!(self.expects, Expects::RestOfKey(_)) => return Seek::Done(text.len()),
-                    None => return Seek::Done(at),
+                    None if matches!(self.expects, Expects::RestOfKey(_)) => return (text.len(), None),
+                    None => return (at, None),
                 },
                 (Expects::Value | Expects::FirstValue, _) => match self.action(&text[at..], ended) {
-                    Action::Is(kind) => return Seek::Record(at, kind),
+                    Action::Is(kind) => return (at, Some(kind)),
                     Action::Enter(role) => self.enter(byte, role),
                     Action::PassOver => {
                         self.expects = Expects::Rest(Skip::after(byte).expect("a value begins here"));
                     }
-                    Action::Wait => return Seek::Done(at),
+                    Action::Wait => return (at, None),
                 },
-                _ => return Seek::Record(at, Kind::Damage),
+                _ => return (at, Some(Kind::Damage)),
             }
             at += 1;
         }
-    }
-
-    /// Whether the innermost level is a value that turns out to lack what is wanted.
-    fn ends_lacking(&self) -> bool {
-        let is_lacking = |level: &Level| level.role == LevelRole::Stem(0) && !self.found;
-        self.open.last().is_some_and(is_lacking)
     }
 
     /// Moves past the key at `at`. Returns its end, or `None` if it is not whole.
@@ -469,10 +443,8 @@ impl RecordReader for Document {
     fn cut(&mut self, text: &[u8], offset: u64, ended: bool) -> Cut {
         let mut at = 0;
         loop {
-            let (start, kind) = match self.advance(text, offset, at, ended) {
-                Seek::Record(start, kind) => (start, kind),
-                Seek::Done(end) => return Cut::at(end),
-            };
+            let (start, kind) = self.advance(text, offset, at, ended);
+            let Some(kind) = kind else { return Cut::at(start) };
             let end = self.extent(kind, text, offset, start, ended);
             if end.is_none() && !ended && text.len() - start <= MAX_RECORD_LEN {
                 return Cut::at(start);
@@ -484,10 +456,7 @@ impl RecordReader for Document {
 
     fn seek(&mut self, text: &[u8], offset: u64) -> Gap {
         let at;
-        (at, self.next) = match self.advance(text, offset, 0, true) {
-            Seek::Record(at, kind) => (at, Some(kind)),
-            Seek::Done(at) => (at, None),
-        };
+        (at, self.next) = self.advance(text, offset, 0, true);
         Gap::of(&text[..at])
     }
 

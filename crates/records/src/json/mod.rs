@@ -12,7 +12,7 @@ mod take;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use memchr::memmem::Finder;
 use serde::Deserializer;
@@ -27,11 +27,12 @@ pub(super) use document::{Document, begins, begins_as_json};
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\\'];
 
 /// Which values of a record are wanted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Wanted {
     /// Those at these paths.
     Paths(Vec<Path>),
     /// The record itself if it is a string or an array of strings, the member "url", or the URLs of a known pipeline.
+    #[default]
     Usual,
 }
 
@@ -244,23 +245,6 @@ fn unescape(quoted: &[u8]) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_slice(quoted).deserialize_bytes(Bytes).ok()
 }
 
-/// What follows a value.
-enum After {
-    /// Another value or member, at this position.
-    Next(usize),
-    /// The end of the enclosing array or object, at this position.
-    End(usize),
-}
-
-impl After {
-    fn next(self) -> Option<usize> {
-        match self {
-            Self::Next(at) => Some(at),
-            Self::End(_) => None,
-        }
-    }
-}
-
 /// Whether a byte may occur in a number, or in a word like `true` or `-Infinity`.
 #[inline]
 fn is_in_word(byte: u8) -> bool {
@@ -373,13 +357,13 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(at)
     }
 
-    /// What follows a value that ends at `at`, in an array or object that `close` ends.
+    /// Where the next value or member begins after a value that ends at `at`. Breaks with the end of the array or object, if `close` ends it here.
     #[inline(always)]
-    fn after(&self, at: usize, close: u8) -> Result<After, Broken> {
+    fn after(&self, at: usize, close: u8) -> Result<ControlFlow<usize, usize>, Broken> {
         if let Some(next) = self.behind(b',', at) {
-            return Ok(After::Next(next));
+            return Ok(ControlFlow::Continue(next));
         }
-        self.behind(close, at).map(After::End).ok_or_else(|| Broken(self.behind_blanks(at)))
+        self.behind(close, at).map(ControlFlow::Break).ok_or_else(|| Broken(self.behind_blanks(at)))
     }
 
     /// Where the value at `path` begins, inside the value at `at`; `None` if there is none.
@@ -434,8 +418,8 @@ impl<'m, 'a> Text<'m, 'a> {
             }
             let end = self.behind_value(value)?;
             match self.after(end, b'}')? {
-                After::Next(next) => at = next,
-                After::End(end) => return Ok(end),
+                ControlFlow::Continue(next) => at = next,
+                ControlFlow::Break(end) => return Ok(end),
             }
         }
     }

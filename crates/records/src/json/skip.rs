@@ -36,7 +36,7 @@ impl Skip {
 }
 
 /// The strings in some bytes of an input, and the brackets outside of strings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     /// The offset in the input at which the bytes begin, and their number.
     start: u64,
@@ -45,7 +45,7 @@ pub(super) struct Window {
 }
 
 /// The structure of the blocks of a window, one bit for each byte.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Structure {
     /// From each opening quote up to the byte before the closing one.
     strings: [u64; BLOCKS],
@@ -97,12 +97,6 @@ impl BlockSink<4> for Pass<'_> {
 }
 
 impl Window {
-    pub(super) fn new() -> Self {
-        let none = [0; BLOCKS];
-        let found = Structure { strings: none, opens: none, closes: none, escapes_next: false };
-        Self { start: 0, len: 0, found }
-    }
-
     /// Passes over a value from byte `at` of `text`, which begins at `offset` of the input. Returns where the value ends. If
     /// that is not in `text`, `skip` is its state at the end of `text`.
     #[inline]
@@ -214,7 +208,7 @@ mod tests {
             let text = text.as_bytes();
             let (mut fast, mut expected) = (Skip::after(text[0]).unwrap(), Skip::after(text[0]).unwrap());
             let piece = 1 + random.below(text.len());
-            let (mut window, mut at) = (Window::new(), 1);
+            let (mut window, mut at) = (Window::default(), 1);
             while at < text.len() {
                 let known = &text[..text.len().min(at + piece)];
                 let end = slow(&mut expected, &known[at..]).map(|len| at + len);

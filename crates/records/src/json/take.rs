@@ -1,9 +1,10 @@
 //! Takes wanted values of a JSON record as fields.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use super::pipelines::{self, KEYS, Known, PIPELINES, Pipeline};
-use super::{After, Broken, Meaning, Path, Text, Token, Wanted};
+use super::{Broken, Meaning, Path, Text, Token, Wanted};
 use crate::quoted::{Quoted, target};
 use crate::{BadCause, Miss, Outcome, Part, Parts, Role, container};
 
@@ -150,7 +151,7 @@ impl<'a> Text<'_, 'a> {
         while let Some(at) = next {
             let element = self.behind_blanks(at);
             next = match take(self, element)? {
-                Some(end) => self.after(end, b']').map(After::next),
+                Some(end) => self.after(end, b']').map(ControlFlow::continue_value),
                 None => self.next(element, b']'),
             }
             .map_err(|broken| self.miss(broken))?;
@@ -168,7 +169,7 @@ impl<'a> Text<'_, 'a> {
     #[inline(always)]
     pub(super) fn next(&mut self, at: usize, close: u8) -> Result<Option<usize>, Broken> {
         let end = self.behind_value(at)?;
-        self.after(end, close).map(After::next)
+        self.after(end, close).map(ControlFlow::continue_value)
     }
 
     /// Takes the member "url" of the object at `at`, or the URLs of a known pipeline.
@@ -290,8 +291,8 @@ impl<'a> Text<'_, 'a> {
                 at = self.behind_value(at).map_err(|broken| self.miss(broken))?;
             }
             match self.after(at, b']').map_err(|broken| self.miss(broken))? {
-                After::Next(next) => at = next,
-                After::End(end) => return Ok(end),
+                ControlFlow::Continue(next) => at = next,
+                ControlFlow::Break(end) => return Ok(end),
             }
         }
     }

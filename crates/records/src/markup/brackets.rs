@@ -15,7 +15,7 @@ pub(super) enum Mark {
 }
 
 /// The marks in some bytes of an input. They stay valid from one call to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Brackets {
     /// The offset in the input at which the bytes begin, and their number.
     start: u64,
@@ -48,10 +48,6 @@ impl BlockSink<4> for Pass<'_> {
 }
 
 impl Brackets {
-    pub(super) fn new() -> Self {
-        Self { start: 0, len: 0, found: [[0; BLOCKS]; 2] }
-    }
-
     /// The position of the first `mark` from `at` on in `text`, which begins at `offset` of the input.
     #[inline(always)]
     pub(super) fn find(&mut self, mark: Mark, text: &[u8], offset: u64, mut at: usize) -> Option<usize> {

@@ -9,9 +9,10 @@ use super::raw::Raw;
 use super::tag::{self, InTag, Walked};
 
 /// What a byte of a document is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// Content, where tags begin.
+    #[default]
     Content,
     /// A comment.
     Comment,

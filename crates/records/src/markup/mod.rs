@@ -36,14 +36,15 @@ use tag::{Walked, walk};
 use xml::is_blank;
 
 /// A markup language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Language {
+    #[default]
     Xml,
     Html,
 }
 
 /// Searches a document for records.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     language: Language,
     /// The fields that the user wants. Without any, they are the usual ones.
@@ -86,11 +87,6 @@ impl Name {
         is_name.then(|| Self { element: element.as_bytes().to_vec(), attribute })
     }
 
-    /// Whether the text of this element is wanted. `is` compares names.
-    fn is_element(&self, element: &[u8], is: impl Fn(&[u8], &[u8]) -> bool) -> bool {
-        self.attribute.is_none() && is(element, &self.element)
-    }
-
     /// Whether this attribute is wanted. `is` compares names.
     fn is_attribute(&self, element: &[u8], attribute: &[u8], is: impl Fn(&[u8], &[u8]) -> bool) -> bool {
         self.attribute.as_ref().is_some_and(|wanted| is(attribute, wanted))
@@ -123,16 +119,11 @@ fn without_white(text: &[u8]) -> Range<usize> {
 }
 
 /// A place in a document where the end of the input would be an error: the state there, and where it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Inside {
     state: State,
     /// The offset in the input.
     since: u64,
-}
-
-impl Inside {
-    /// The state at the start of an input.
-    const START: Self = Self { state: State::Content, since: 0 };
 }
 
 /// A record, or a tag that is none. Each has its length and the state after it.
@@ -202,18 +193,7 @@ impl Search {
     pub(super) fn new(language: Language, fields: &[Selector]) -> Result<Self, usize> {
         let name = |(n, field)| Name::new(field, language == Language::Html).ok_or(n);
         let names = fields.iter().enumerate().map(name).collect::<Result<_, _>>()?;
-        Ok(Self {
-            language,
-            names,
-            found: None,
-            links: Vec::new(),
-            known: Known::default(),
-            n_read: 0,
-            cut: Known::default(),
-            inside: Inside::START,
-            page: Page::NONE,
-            brackets: Brackets::new(),
-        })
+        Ok(Self { language, names, ..Self::default() })
     }
 
     /// Looks for a record in `bytes`, which begin at `offset` of the input. `ended` says that no bytes follow, or that
@@ -422,7 +402,7 @@ impl RecordReader for Search {
         };
         match next {
             Next::Record(found) => {
-                (self.found, self.inside) = (Some(found), Inside::START);
+                (self.found, self.inside) = (Some(found), Inside::default());
                 Gap::of(&bytes[..found.start])
             }
             Next::Rest(len, inside) => {
@@ -483,7 +463,7 @@ pub(super) struct PageEnd {
 /// Adds the links of a page, which begins at `start` of its record.
 pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) -> PageEnd {
     let mut search = Search::new(Language::Html, &[]).expect("nothing is wanted by name");
-    let (mut at, mut inside, mut bad) = (0, Inside::START, None);
+    let (mut at, mut inside, mut bad) = (0, Inside::default(), None);
     loop {
         match search.next(&page[at..], inside, at as u64, true) {
             Next::Record(found) => {

@@ -23,7 +23,7 @@ pub(super) fn of_text(names: &[Name], element: &[u8]) -> Option<u32> {
             b"loc" | b"link" | b"url" | b"uri" | b"guid" | b"content_loc" | b"player_loc" | b"thumbnail_loc"
         )
     };
-    index(names, is_usual, |name| name.is_element(element, is_named))
+    index(names, is_usual, |name| name.attribute.is_none() && is_named(element, &name.element))
 }
 
 /// The index of the name that selects an attribute of an element; `None` if it is not wanted.
@@ -101,14 +101,16 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, '
     let Walked::To(end) = walked else { unreachable!("a record begins with a tag") };
     let wanted = of_text(names, element).filter(|_| end < record.len());
     if let Some(wanted) = wanted.filter(|_| is_permanent || !names.is_empty()) {
-        let mut pieces = Pieces::Nothing;
+        // Where the pieces so far begin, and their bytes.
+        let mut pieces = (end, Cow::Borrowed(&b""[..]));
         text(record, end, |at, piece| match undo(&record[at.clone()], piece) {
-            Ok(text) => pieces.push(at.start, text),
+            Ok(piece) if piece.is_empty() => {}
+            // White space before the first piece does not matter, so that the text stays borrowed.
+            Ok(piece) if is_blank(&pieces.1) => pieces = (at.start, piece),
+            Ok(piece) => pieces.1.to_mut().extend_from_slice(&piece),
             Err(wrong) => _ = bad.get_or_insert(at.start + wrong),
         });
-        if let Pieces::Some(start, text) = pieces {
-            push_text(&text, start, wanted, parts);
-        }
+        push_text(&pieces.1, pieces.0, wanted, parts);
     }
     bad.map_or_else(|| parts.or_skip(), |at| Err(Miss::Bad(BadCause::BadEscape, at)))
 }
@@ -131,26 +133,6 @@ fn push_text<'a>(text: &Cow<'a, [u8]>, start: usize, wanted: u32, parts: &mut Pa
     let part = part(text, without_white(text), start, Role::Url, wanted);
     if !part.bytes.is_empty() {
         parts.push(part);
-    }
-}
-
-/// The pieces of a text so far: where they begin, and their bytes.
-enum Pieces<'a> {
-    Nothing,
-    Some(usize, Cow<'a, [u8]>),
-}
-
-impl<'a> Pieces<'a> {
-    fn push(&mut self, at: usize, piece: Cow<'a, [u8]>) {
-        match self {
-            // White space before the first piece does not matter, so that the text stays borrowed.
-            Self::Some(_, text) if !is_blank(text) => {
-                if !piece.is_empty() {
-                    text.to_mut().extend_from_slice(&piece);
-                }
-            }
-            _ => *self = Self::Some(at, piece),
-        }
     }
 }
 

@@ -8,7 +8,6 @@ use std::ops::Range;
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 use urlsift_engine::Scanner;
-use urlsift_engine::simd::KernelId;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::{Cause, Defect};
 use urlsift_grammar::escape::{self, Keep};
@@ -128,15 +127,9 @@ const SHOWN: [&str; 9] = [
 /// Writes the columns that have a cell for the line.
 fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let columns: Vec<_> = COLUMNS.iter().filter(|column| SHOWN.contains(&column.name)).collect();
-    let mut scanner = Scanner::new(KernelId::best());
-    let mut batch = Batch::of_values(
-        &columns,
-        &mut scanner,
-        &[Some(line)],
-        line,
-        Grammar::Rfc3986,
-        vec![Origin::default()],
-    );
+    let origins = vec![Origin::default()];
+    let mut batch =
+        Batch::of_values(&columns, &mut Scanner::default(), &[Some(line)], line, Grammar::Rfc3986, origins);
     batch.suffixes = suffixes;
     let mut rows = TextRows::new(Form::Tsv, keep, &columns, 0);
     let _ = rows.write::<()>(&mut batch, &mut |_| Ok(()));
