@@ -184,7 +184,8 @@ struct Known {
     links: Vec<Link>,
 }
 
-/// No more records of a cut are kept once they have so many links. This bounds the memory: a record has a link, or is too long to be read.
+/// No more records of a cut are kept once they have so many links. This bounds the memory: records without a link are longer than 8 MiB, or end
+/// with the input.
 const MAX_LINKS: usize = 1 << 13;
 
 impl Search {
