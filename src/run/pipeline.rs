@@ -112,7 +112,7 @@ impl Drop for PooledBuffer {
 pub struct Ends {
     /// The inputs that could not be read to their end, with one failure each.
     pub failures: Vec<Failure>,
-    /// The records of inputs other than lists: of those that [`read_in_order`] has read, what was in no chunk.
+    /// The records of inputs other than lists: of those that `read_in_order` has read, what was in no chunk.
     pub records: Vec<(u32, Records)>,
     /// The signs of the inputs.
     pub(crate) signs: Vec<(u32, Signs)>,
