@@ -264,8 +264,8 @@ impl Document {
         self.expects = self.behind_value();
     }
 
-    /// Moves on from byte `at` of `text` to the next record. Returns its position and kind, or how far the text is done. If more bytes may come (`ended` is false), a key that is not
-    /// whole stays.
+    /// Moves on from byte `at` of `text` to the next record. Returns its position and kind, or how far the text is done. If more
+    /// bytes may come (`ended` is false), a key that is not whole stays.
     fn advance(&mut self, text: &[u8], offset: u64, mut at: usize, ended: bool) -> (usize, Option<Kind>) {
         loop {
             match &mut self.expects {
@@ -301,12 +301,8 @@ impl Document {
                     self.close();
                 }
                 (Expects::Key | Expects::FirstKey, b'"') => match self.key(text, offset, at, ended) {
-                    Some(end) => {
-                        at = end;
-                        continue;
-                    }
-                    None if matches!(self.expects, Expects::RestOfKey(_)) => return (text.len(), None),
-                    None => return (at, None),
+                    Ok(quote) => at = quote,
+                    Err(done) => return (done, None),
                 },
                 (Expects::Value | Expects::FirstValue, _) => match self.action(&text[at..], ended) {
                     Action::Is(kind) => return (at, Some(kind)),
@@ -322,16 +318,15 @@ impl Document {
         }
     }
 
-    /// Moves past the key at `at`. Returns its end, or `None` if it is not whole.
-    fn key(&mut self, text: &[u8], offset: u64, at: usize, ended: bool) -> Option<usize> {
-        let mut skip = Skip::after(b'"')?;
-        let end = self.window.pass(&mut skip, text, offset, at + 1);
+    /// Moves past the key at `at`. Returns where its last quote is. If it is not whole, the error is how far the text is done.
+    fn key(&mut self, text: &[u8], offset: u64, at: usize, ended: bool) -> Result<usize, usize> {
+        let (end, skip) = self.pass(text, offset, at);
         let Some(end) = end else {
-            if ended || text.len() - at > MAX_RECORD_LEN {
-                self.is_wanted = false;
-                self.expects = Expects::RestOfKey(skip);
+            if !ended && text.len() - at <= MAX_RECORD_LEN {
+                return Err(at);
             }
-            return None;
+            (self.is_wanted, self.expects) = (false, Expects::RestOfKey(skip));
+            return Err(text.len());
         };
         let name = match self.open.last().map(|level| level.role) {
             Some(LevelRole::Stem(n)) if self.searching => Some(&self.stem[n].name),
@@ -342,7 +337,7 @@ impl Document {
             raw == name || raw.contains(&b'\\') && unescape(&text[at..end]).is_some_and(|said| said == *name)
         });
         self.expects = Expects::Colon;
-        Some(end)
+        Ok(end - 1)
     }
 
     fn enter(&mut self, byte: u8, role: LevelRole) {

@@ -357,7 +357,8 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(at)
     }
 
-    /// Where the next value or member begins after a value that ends at `at`. Breaks with the end of the array or object, if `close` ends it here.
+    /// Where the next value or member begins after a value that ends at `at`. Breaks with the end of the array or object, if
+    /// `close` ends it here.
     #[inline(always)]
     fn after(&self, at: usize, close: u8) -> Result<ControlFlow<usize, usize>, Broken> {
         if let Some(next) = self.behind(b',', at) {
