@@ -4,7 +4,7 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 use urlsift::internal::run::{Format, Skip};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
 
-use super::{check, check_long, describe, drawn, found};
+use super::{by_pieces, check, check_long, describe, drawn, found};
 use crate::reference::Rng;
 use crate::support::amount;
 
@@ -214,6 +214,19 @@ fn long_pages_and_long_tags() {
             (filled("<a href=b><a href='", ">", ""), &["link b", "!too-long@10+8388608"]),
         ],
     );
+}
+
+/// What cuts of a page find is kept, up to a number of links. Those behind are searched again.
+#[test]
+fn a_page_with_more_links_than_are_kept() {
+    let links = (0..10_000).map(|n| format!("<p><a href={n} src=a{n}>b</a><!--<a href=c>-->"));
+    let page = links.collect::<Vec<_>>().concat();
+    let reader = Reader::new(Format::Html);
+    let whole = describe(reader.clone(), page.as_bytes());
+    assert_eq!(whole.0.len(), 20_000);
+    for cut in [1, page.len() / 3, page.len()] {
+        assert_eq!(by_pieces(&reader, page.as_bytes(), [cut]), whole, "cut at {cut}");
+    }
 }
 
 #[test]
