@@ -111,7 +111,7 @@ fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"http-equiv") && value.eq_ignore_ascii_case(b"refresh")
 }
 
-/// Reads the fields of `record`, in which [`unit()`] found `links`. Their offsets count from `start` bytes before it.
+/// Reads the fields of `record`. [`unit()`] has found `links` in it. Offsets of fields count from `start` bytes before the record.
 pub(super) fn read<'a>(links: &[Link], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
     for Link { form, wanted, value, .. } in links {
         let text = undo_html(&record[value.clone()]);
