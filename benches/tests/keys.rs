@@ -235,8 +235,8 @@ fn known_differences_are_still_there() {
     }
 }
 
-/// Host, port, path, query and fragment by a parser of the WHATWG URL Standard. Empty ones are absent.
-type Components = [String; 5];
+/// User name, password, host, port, path, query and fragment by a parser of the WHATWG URL Standard. Empty ones are absent.
+type Components = [String; 7];
 
 /// Parses a URL; `None` if it is none.
 type Parser = fn(&str) -> Option<Components>;
@@ -246,12 +246,22 @@ const PARSERS: [(&str, Parser); 2] = [
         let url = url::Url::parse(line).ok()?;
         let port = url.port().map_or(String::new(), |port| port.to_string());
         let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
-        Some([text(url.host_str()), port, url.path().to_owned(), text(url.query()), text(url.fragment())])
+        Some([
+            url.username().to_owned(),
+            text(url.password()),
+            text(url.host_str()),
+            port,
+            url.path().to_owned(),
+            text(url.query()),
+            text(url.fragment()),
+        ])
     }),
     ("ada-url", |line| {
         let url = ada_url::Url::parse(line, None).ok()?;
         let after = |mark: char, text: &str| text.strip_prefix(mark).unwrap_or_default().to_owned();
         Some([
+            url.username().to_owned(),
+            url.password().to_owned(),
             url.hostname().to_owned(),
             url.port().to_owned(),
             url.pathname().to_owned(),
@@ -265,7 +275,7 @@ const PARSERS: [(&str, Parser); 2] = [
 ///
 /// - K6: it drops default ports.
 /// - K7: an empty path is `/`.
-/// - It escapes `'` in queries.
+/// - It escapes `'` in queries, and `;` and `=` in userinfo, and `:` in a password.
 fn expected(line: &str, host: &str) -> Option<Components> {
     let parts = split(line.as_bytes());
     let text = |range: Option<Range<usize>>| &line[range.unwrap_or_default()];
@@ -283,7 +293,17 @@ fn expected(line: &str, host: &str) -> Option<Components> {
     let port = port.filter(|port| *port != default_port).map_or(String::new(), |port| port.to_string());
     let path = if parts.path.is_empty() { "/" } else { text(Some(parts.path)) };
     let (query, fragment) = (text(parts.query).replace('\'', "%27"), text(parts.fragment).to_owned());
-    Some([host.to_owned(), port, path.to_owned(), query, fragment])
+    let userinfo = text(parts.userinfo).replace(';', "%3B").replace('=', "%3D");
+    let (name, password) = userinfo.split_once(':').unwrap_or((&userinfo, ""));
+    Some([
+        name.to_owned(),
+        password.replace(':', "%3A"),
+        host.to_owned(),
+        port,
+        path.to_owned(),
+        query,
+        fragment,
+    ])
 }
 
 /// Whether a line cannot be compared, and why.

@@ -197,3 +197,44 @@ fn explain_shows_the_columns_of_hosts_and_keys() {
     assert_eq!(with_rule, rows("b.example", "www.b.example").replace("unknown-suffix,", ""));
     assert!(explain(&["a/b"]).starts_with("  canonical      a/b\n"));
 }
+
+/// Each cell of `lines` is in `explain`, and no other.
+#[test]
+fn explain_shows_the_cells_of_lines() {
+    const NAMES: [&str; 15] = [
+        "userinfo", "host", "port", "path", "query", "fragment", "host_kind", "host_reversed",
+        "host_problems", "suffix", "domain", "private_suffix", "private_domain", "canonical", "surt",
+    ];
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples");
+    let list: Vec<_> = ["parser_vectors.txt", "wpt_inputs.txt", "top100.txt", "trackers.txt"]
+        .map(|name| fs::read_to_string(format!("{folder}/{name}")).unwrap())
+        .iter()
+        // No argument has a byte 00, and bytes above 7F are written in another way for a person.
+        .flat_map(|sample| {
+            sample.lines().filter(|line| line.bytes().all(|byte| (1..128).contains(&byte))).step_by(97)
+        })
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let rows = feed(&["lines", "-c", &NAMES.join(",")], (list.join("\n") + "\n").as_bytes());
+    let rows: Vec<_> = text(&rows.stdout).lines().collect();
+    assert!(list.len() > 100 && rows.len() == list.len());
+    for (line, row) in list.iter().zip(rows) {
+        let output = urlsift().args(["explain", "--", line]).output().unwrap();
+        let mut found = vec!["-"; NAMES.len()];
+        // The parser of browsers has rows of its own behind the grammars.
+        let shown = text(&output.stdout).lines().take_while(|shown| !shown.starts_with("  draft1993"));
+        for shown in shown {
+            for (n, (cell, name)) in found.iter_mut().zip(NAMES).enumerate() {
+                let width = if n < 6 { 11 } else { 15 };
+                match shown.strip_prefix(&format!("  {name:<width$}")) {
+                    Some("(empty)") => *cell = "",
+                    Some("-") => *cell = r"\x2d",
+                    Some(text) => *cell = text,
+                    None => {}
+                }
+            }
+        }
+        assert_eq!(found.join("\t"), row.replace(r"\\", "\\"), "{line}");
+    }
+}
