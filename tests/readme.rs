@@ -14,7 +14,7 @@ use crate::support::folder_with;
 fn run(command: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_urlsift"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("sh");
+    let mut shell = Command::new("bash");
     shell
         .args(["-c", command])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
