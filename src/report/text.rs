@@ -408,7 +408,7 @@ impl<'a> Text<'a> {
         for top in &self.report.top {
             let what = format!("TOP {}", words::names(top.of).to_uppercase());
             let names = top.entries.iter().map(|entry| entry.name.clone());
-            let names = self.table_of(&what, &["lines", "%"], names, 0, Page::beginning);
+            let names = self.table_of(&what, &["accepted", "%"], names, 0, Page::beginning);
             for (entry, name) in top.entries.iter().zip(names) {
                 self.row(&name, entry.lines, judged, "");
             }
