@@ -107,7 +107,7 @@ fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
         ),
         (["--where", "host_kind=ip"], "no such kind; did you mean ipv6?"),
         (["--where", "host_problems=no"], "no such problem; "),
-        (["--where", "host-in=names"], "names: line 2: not the name of a host"),
+        (["--where", "host-in=names"], "names: line 2: \"http://b.example/\" is no name of a host"),
         (["--where", "host-in=missing"], "missing: No such file"),
         (["--where", "host-in="], "a list of names is a file, such as names.txt"),
         (["--where", "host=*.a.example"], "not the name of a host"),

@@ -34,23 +34,26 @@ pub enum HostSetErrorKind {
 }
 
 /// A text that is no list of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostSetError {
     /// The number of the line, from 1.
     pub line: usize,
+    /// The beginning of what the line has before a comment, in printable ASCII.
+    pub text: String,
     pub kind: HostSetErrorKind,
 }
 
 impl fmt::Display for HostSetError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.kind {
-            HostSetErrorKind::NotAName => {
-                "not the name of a host; a line has one name, such as example.org, which stands for the names below it too"
-            }
-            HostSetErrorKind::TooLarge => "too many names",
-        };
-        write!(out, "line {}: {text}", self.line)
+        let Self { line, text, kind } = self;
+        match kind {
+            HostSetErrorKind::NotAName => write!(
+                out,
+                "line {line}: \"{text}\" is no name of a host; a line has one name, such as example.org, which stands for the names below it too"
+            ),
+            HostSetErrorKind::TooLarge => write!(out, "line {line}: too many names"),
+        }
     }
 }
 
@@ -95,12 +98,16 @@ impl HostSet {
                 continue;
             }
             let name = compared(written, &mut buffer).filter(|name| is_listable(name));
-            let name = name.ok_or(HostSetError { line: n, kind: HostSetErrorKind::NotAName })?;
+            let error = |kind| {
+                let text = written[..written.len().min(60)].escape_ascii().to_string();
+                HostSetError { line: n, text, kind }
+            };
+            let name = name.ok_or_else(|| error(HostSetErrorKind::NotAName))?;
             set.text.push(u8::try_from(name.len()).expect("a name of a list is short"));
             set.text.extend_from_slice(name);
             set.n_names += 1;
             if u32::try_from(set.text.len()).is_err() {
-                return Err(HostSetError { line: n, kind: HostSetErrorKind::TooLarge });
+                return Err(error(HostSetErrorKind::TooLarge));
             }
         }
         set.slots = vec![0; (2 * set.n_names).next_power_of_two()];
@@ -260,7 +267,7 @@ mod tests {
             "||a.example^", "1.2.3", "1.2.3.256", "[::g]", "a,b", "\u{ad}", &*long,
         ] {
             let error = parse(&format!("ok.example\n{line}\nb.example")).unwrap_err();
-            assert_eq!(error, HostSetError { line: 2, kind: HostSetErrorKind::NotAName }, "{line}");
+            assert_eq!((error.line, error.kind), (2, HostSetErrorKind::NotAName), "{line}");
         }
         assert!(
             parse("").unwrap().is_empty()
