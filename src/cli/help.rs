@@ -71,6 +71,8 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("urlsift lines -c line,field,verdict,text access.log", "of a log"),
             ("urlsift lines --base http://a.example/ -c resolved x.txt", "what it refers to"),
             ("urlsift lines -c text,whatwg,whatwg_href urls.txt", "what browsers take"),
+            ("urlsift lines -c host,domain,surt urls.txt", "hosts and a key"),
+            ("urlsift lines -c text --where domain=example.org urls.txt", "of a domain"),
         ],
     ),
     (
