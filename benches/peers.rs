@@ -10,7 +10,8 @@
 //! | fluent-uri | RFC 3986, and the places of the components | other grammars, defects |
 //! | iri-string, regex, dense automaton, Hyperscan | RFC 3986, yes or no | components, other grammars, defects |
 //! | ada-url `can_parse` | whether a browser accepts it as a URL, yes or no | RFC 3986, relative references |
-//! | ada-url, url | the same, and the URL as a browser rewrites it | RFC 3986, relative references |
+//! | ada-url, url | the same, the host, and the URL as a browser rewrites it | RFC 3986, relative references |
+//! | urlsift lines | the same, as rows of tab-separated values | RFC 3986 |
 //! | DuckDB, Polars | the scheme of each line of a column, and the lines of each | whether a line is valid |
 //!
 //! "A browser" means the WHATWG URL Standard. It accepts spaces, non-ASCII bytes and much else that RFC 3986 refuses. It
@@ -53,7 +54,10 @@ use regex::bytes::RegexBuilder;
 use regex_automata::Anchored;
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::util::{start, syntax};
-use urlsift::internal::scan;
+use urlsift::columns::COLUMNS;
+use urlsift::internal::rows::{Records, count_rows};
+use urlsift::internal::run::KernelId;
+use urlsift::internal::scan::{self, Scanners, scan};
 use urlsift::{Grammar, judge};
 
 use crate::hyperscan::Hyperscan;
@@ -124,6 +128,15 @@ fn of_urlsift(text: &str) -> u64 {
     scan(text.as_bytes(), &scan::Options::default()).judged().accepted(Grammar::Rfc3986)
 }
 
+/// Writes host and href of each line.
+fn of_rows(text: &str) -> u64 {
+    let mut rows = Records::default();
+    rows.columns = ["whatwg_host", "whatwg_href"]
+        .map(|name| COLUMNS.iter().find(|column| column.name == name).unwrap())
+        .into();
+    count_rows(text.as_bytes(), &rows, &Scanners::new(KernelId::best()))
+}
+
 /// The expression in the `regex` crate.
 fn of_regex() -> impl Fn(&str) -> u64 {
     let anchored = format!(r"\A{}\z", expression::uri_reference());
@@ -185,12 +198,15 @@ fn peers() -> Vec<Peer> {
         Peer::whatwg("ada-url can_parse", "the WHATWG URL Standard, yes or no", |text| {
             count(text, |line| ada_url::Url::can_parse(line, None))
         }),
-        Peer::whatwg("ada-url", "the WHATWG URL Standard, the URL written anew", |text| {
-            count(text, |line| ada_url::Url::parse(line, None).is_ok())
+        Peer::whatwg("ada-url", "the WHATWG URL Standard: host and href", |text| {
+            let cells = |url: ada_url::Url| black_box((url.hostname().len(), url.href().len()));
+            count(text, |line| ada_url::Url::parse(line, None).map(cells).is_ok())
         }),
-        Peer::whatwg("url", "the WHATWG URL Standard, the URL written anew", |text| {
-            count(text, |line| url::Url::parse(line).is_ok())
+        Peer::whatwg("url", "the WHATWG URL Standard: host and href", |text| {
+            let cells = |url: url::Url| black_box((url.host_str().map(str::len), url.as_str().len()));
+            count(text, |line| url::Url::parse(line).map(cells).is_ok())
         }),
+        Peer::whatwg("urlsift lines", "the same, as rows; it counts them all", of_rows),
     ]);
     peers
 }

@@ -161,7 +161,8 @@ pub fn write_records(
 
 /// Makes the rows of the lines of `bytes`, chunk by chunk as those of a file, and counts them. All lines end in LF.
 #[cfg(feature = "cli")]
-pub(crate) fn count_rows(bytes: &[u8], records: &Records, scanners: &Scanners) -> u64 {
+#[must_use]
+pub fn count_rows(bytes: &[u8], records: &Records, scanners: &Scanners) -> u64 {
     let (mut rest, mut n_rows) = (bytes, 0);
     while !rest.is_empty() {
         let least = rest.len().min(CHUNK_LEN);
