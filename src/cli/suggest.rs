@@ -54,7 +54,9 @@ const MISTAKES: &str = include_str!("mistakes.tsv");
 fn sentence_on(typed: &[&str], command: &str) -> Option<&'static str> {
     let is_alike = |(typed, listed): (&&str, &&str)| {
         let are_both = |is_it: fn(&str) -> bool| is_it(typed) && is_it(listed);
+        let key = |word: &str| word.split_once('=').map(|(key, _)| key.to_owned());
         typed.eq_ignore_ascii_case(listed)
+            || key(typed).is_some() && key(typed) == key(listed)
             || are_both(|word| word.contains("://"))
             || are_both(|word| word.parse::<u32>().is_ok())
     };
