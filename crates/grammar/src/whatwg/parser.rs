@@ -10,7 +10,7 @@ use memchr::{memchr, memchr_iter, memchr2, memchr3_iter, memrchr};
 
 use crate::whatwg::code_points::{EncodeSet, invalid_units};
 use crate::whatwg::host::{Failure, parse_host};
-use crate::whatwg::plain::{may_have_dot_segments, plain_domain};
+use crate::whatwg::plain::{may_have_dot_segments, plain_host};
 use crate::whatwg::url::{Url, default_port, port_number};
 use crate::whatwg::{Found, ValidationError};
 
@@ -249,9 +249,9 @@ impl<'a> Parser<'a> {
 
     fn authority(&mut self) -> Result<(), Failure> {
         let rest = &self.input[self.pointer..];
-        if let Some(len) = plain_domain(rest)
+        if self.is_special
+            && let Some((len, false)) = plain_host(rest)
             && matches!(rest.get(len), None | Some(b'/' | b'?' | b'#'))
-            && self.is_special
         {
             let end = self.pointer + len;
             self.url.host = Some(self.text[self.pointer..end].to_ascii_lowercase());

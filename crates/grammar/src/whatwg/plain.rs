@@ -146,11 +146,6 @@ fn is_iri(line: &[u8]) -> bool {
     [before, fragment].into_iter().all(|part| invalid_units(part).next().is_none())
 }
 
-/// The length of the plain host that `text` begins with, if it cannot be an IPv4 address.
-pub(super) fn plain_domain(text: &[u8]) -> Option<usize> {
-    plain_host(text).filter(|(_, may_be_address)| !may_be_address).map(|(len, _)| len)
-}
-
 /// The length of the plain host that `text` begins with, and whether it may be an IPv4 address: only a number or "0x" can end one
 /// (section 3.5, "ends-in-a-number checker").
 ///

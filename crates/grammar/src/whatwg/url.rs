@@ -37,7 +37,8 @@ pub(super) const WITH_HOST: [(&str, u16); 5] =
 
 /// The *default port* of a special scheme other than `file`.
 pub(super) fn default_port(scheme: &str) -> Option<u16> {
-    WITH_HOST.iter().find(|(name, _)| *name == scheme).map(|&(_, port)| port)
+    let is_it = |(name, _): &&(&str, u16)| name.len() == scheme.len() && name.bytes().eq(scheme.bytes());
+    WITH_HOST.iter().find(is_it).map(|&(_, port)| port)
 }
 
 /// The number that digits write; `None` if it is above 65535. Without digits, it is 0.
