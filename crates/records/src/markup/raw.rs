@@ -73,26 +73,20 @@ impl Raw {
                 }
                 continue;
             }
-            let is_end = begins(b"</");
-            let nests = self == Self::Script(Nested::InComment);
-            let is_start = if nests { begins(b"<") } else { Some(false) };
-            let is_comment = match self {
+            let nests = match self {
                 Self::Script(Nested::Plain) => begins_with(rest, b"<!--"),
+                Self::Script(Nested::InComment) => begins(b"<"),
                 _ => Some(false),
             };
-            let (Some(is_end), Some(is_start), Some(is_comment)) = (is_end, is_start, is_comment) else {
-                return Err((mark, self));
-            };
-            if is_comment {
+            let (Some(is_end), Some(nests)) = (begins(b"</"), nests) else { return Err((mark, self)) };
+            self = match self {
                 // Its dashes may already be those of "-->".
-                self = Self::Script(Nested::InComment);
-            } else if is_start {
-                self = Self::Script(Nested::InScript);
-            } else if is_end && self == Self::Script(Nested::InScript) {
-                self = Self::Script(Nested::InComment);
-            } else if is_end {
-                return Ok(mark);
-            }
+                Self::Script(Nested::Plain) if nests => Self::Script(Nested::InComment),
+                Self::Script(Nested::InComment) if nests => Self::Script(Nested::InScript),
+                Self::Script(Nested::InScript) if is_end => Self::Script(Nested::InComment),
+                _ if is_end => return Ok(mark),
+                _ => self,
+            };
         }
         let dashes = bytes[from..].iter().rev().take(2).take_while(|&&byte| byte == b'-').count();
         Err((bytes.len() - dashes, self))
