@@ -497,19 +497,15 @@ const BOOKMARKS: &str = "<!doctype netscape-bookmark-file-1";
 
 /// Whether an input begins as a document of this language.
 pub(super) fn begins(head: &[u8], language: Language) -> Begins {
-    match detect(head).filter(|(found, _)| *found == language) {
-        None => Begins::No,
-        Some((_, false)) => Begins::Likely,
-        Some((_, true)) => Begins::Yes,
-    }
+    detect(head).filter(|(found, _)| *found == language).map_or(Begins::No, |(_, begins)| begins)
 }
 
-/// The language of a document that begins with `head`, and whether more bytes cannot change it. `None` if it is no markup.
-fn detect(head: &[u8]) -> Option<(Language, bool)> {
+/// The language of a document that begins with `head`, and how sure that is. `None` if it is no markup.
+fn detect(head: &[u8]) -> Option<(Language, Begins)> {
     let mut rest = head.trim_ascii_start();
     let is_declared =
         rest.starts_with(b"<?xml") && rest.get(5).is_some_and(|&byte| byte.is_ascii_whitespace());
-    let open = is_declared.then_some((Language::Xml, false));
+    let open = is_declared.then_some((Language::Xml, Begins::Likely));
     loop {
         let len = match Opening::of(rest, Language::Xml) {
             _ if !rest.starts_with(b"<") => return open,
@@ -526,11 +522,11 @@ fn detect(head: &[u8]) -> Option<(Language, bool)> {
         is_same && rest.get(text.len()).is_none_or(|&next| next.is_ascii_whitespace() || next == b'>')
     };
     if HTML.iter().any(|text| begins(text)) || begins(BOOKMARKS) {
-        return Some((Language::Html, true));
+        return Some((Language::Html, Begins::Yes));
     }
     let name = tag::name(rest);
     let root = memchr(b':', name).map_or(name, |colon| &name[colon + 1..]);
-    (is_declared || ROOTS.contains(&root)).then_some((Language::Xml, true))
+    (is_declared || ROOTS.contains(&root)).then_some((Language::Xml, Begins::Yes))
 }
 
 #[cfg(test)]
