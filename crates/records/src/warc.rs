@@ -105,8 +105,8 @@ impl Next {
                 Head::Bad(_, _, shows) => (seen, next) = (seen.max(at + shows), Self::Garbage),
                 Head::Whole(len, length) => {
                     // Of a body that is too long, the head says whether it is a page.
-                    let body = usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN);
-                    if with_bodies && !ended && rest.len() - len < body.unwrap_or(http::HEAD_LEN) {
+                    let wanted = readable(length).unwrap_or(http::HEAD_LEN);
+                    if with_bodies && !ended && rest.len() - len < wanted {
                         break;
                     }
                     (at, next) = (at + len, Self::Body(length));
@@ -207,14 +207,14 @@ impl Archive {
         self.page = Page { url, href: None };
         match (found, self.links) {
             (Head::Whole(len, length), Some(wanted)) if is_response => {
-                let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
-                    None if is_known_other => Miss::Skipped(Skip::NoField),
-                    None if !http::may_be_page(first_bytes(&bytes[len..])) => Miss::Skipped(Skip::NoField),
-                    None => self.leave_body(BadCause::TooLong, first_bytes(&bytes[len..]), len, parts.len()),
-                    Some(body) => match bytes.get(len..len + body) {
-                        None => self.leave_body(BadCause::CutOff, &bytes[len..], len, parts.len()),
-                        Some(body) => self.read_body(body, len, wanted, &mut parts),
-                    },
+                let body = &bytes[len..];
+                // The first bytes show whether it is a page.
+                let first = &body[..body.len().min(http::HEAD_LEN)];
+                let miss = match readable(length).map(|body_len| body.get(..body_len)) {
+                    None if is_known_other || !http::may_be_page(first) => Miss::Skipped(Skip::NoField),
+                    None => self.leave_body(BadCause::TooLong, first, len, parts.len()),
+                    Some(None) => self.leave_body(BadCause::CutOff, body, len, parts.len()),
+                    Some(Some(body)) => self.read_body(body, len, wanted, &mut parts),
                 };
                 let outcome = match miss {
                     Miss::Bad(..) => Err(miss),
@@ -284,24 +284,18 @@ impl Archive {
             Head::Open => return self.next.bad(bytes, BadCause::CutOff, bytes.len()),
             Head::Bad(cause, at, _) => return self.next.bad(bytes, cause, at),
         };
-        let body_len = usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN);
-        let record = match body_len.map(|body_len| bytes.get(..head_len + body_len)) {
-            _ if !is_json => Err(Miss::Skipped(Skip::NoField)),
-            None => Err(Miss::Bad(BadCause::TooLong, head_len)),
-            Some(None) => Err(Miss::Bad(BadCause::CutOff, bytes.len())),
-            Some(Some(record)) => Ok(record),
-        };
-        match record {
-            Ok(record) => {
+        let miss = match readable(length).map(|body_len| bytes.get(..head_len + body_len)) {
+            _ if !is_json => Miss::Skipped(Skip::NoField),
+            None => Miss::Bad(BadCause::TooLong, head_len),
+            Some(None) => Miss::Bad(BadCause::CutOff, bytes.len()),
+            Some(Some(record)) => {
                 let (marks, mut parts) = (&mut cursor.marks, Parts::new(&mut cursor.more));
                 let outcome = json::read_each_url(marks, at..at + record.len(), head_len, &LINKS, &mut parts);
-                Record::new(record.len(), n_lines(record), parts, outcome)
+                return Record::new(record.len(), n_lines(record), parts, outcome);
             }
-            Err(miss) => {
-                self.next = Next::Body(length);
-                Record::without_field(&bytes[..head_len], miss)
-            }
-        }
+        };
+        self.next = Next::Body(length);
+        Record::without_field(&bytes[..head_len], miss)
     }
 }
 
@@ -425,9 +419,9 @@ fn padding(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len())
 }
 
-/// What says whether a response is a page.
-fn first_bytes(response: &[u8]) -> &[u8] {
-    &response[..response.len().min(http::HEAD_LEN)]
+/// The length of a body, unless it is too long to be read.
+fn readable(length: u64) -> Option<usize> {
+    usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN)
 }
 
 /// A URI without the brackets that the grammar of WARC 1.0 puts around it, and how many bytes were removed before it.
