@@ -42,36 +42,31 @@ impl RecordReader for Cri {
 
 /// Takes the URLs of a wrapped line, which begins at byte `at` of its record.
 pub(super) fn take_line<'a>(line: Cow<'a, [u8]>, at: usize, parts: &mut Parts<'_, 'a>) -> Outcome {
-    let (mut more, is_borrowed) = (Vec::new(), matches!(line, Cow::Borrowed(_)));
     // Undone escapes moved the bytes of an owned line, so that its fields are where the line begins.
+    let is_borrowed = matches!(line, Cow::Borrowed(_));
     let place = |inside: usize| if is_borrowed { at + inside } else { at };
-    let outcome = match line {
-        Cow::Borrowed(line) => fields(line, &mut more),
+    let (found, outcome) = match line {
+        Cow::Borrowed(line) => fields(line),
         Cow::Owned(line) => {
-            let mut borrowed = Vec::new();
-            let outcome = fields(&line, &mut borrowed);
+            let (found, outcome) = fields(&line);
             let owned = |part: Part<'_>| Part { bytes: Cow::Owned(part.bytes.into_owned()), ..part };
-            more.extend(borrowed.into_iter().map(owned));
-            outcome
+            (found.into_iter().map(owned).collect(), outcome)
         }
     };
     match outcome {
-        Err(Miss::Bad(cause, inside)) => Err(Miss::Bad(cause, place(inside))),
-        Err(Miss::Skipped(_)) => Ok(()),
-        Ok(()) => {
-            for part in more {
-                parts.push(Part { at: place(part.at), ..part });
-            }
-            Ok(())
-        }
+        Err(Miss::Bad(cause, inside)) => return Err(Miss::Bad(cause, place(inside))),
+        Err(Miss::Skipped(_)) => {}
+        Ok(()) => found.into_iter().for_each(|part| parts.push(Part { at: place(part.at), ..part })),
     }
+    Ok(())
 }
 
 /// Finds the fields of a line.
-fn fields<'t>(line: &'t [u8], found: &mut Vec<Part<'t>>) -> Outcome {
+fn fields(line: &[u8]) -> (Vec<Part<'_>>, Outcome) {
     let line = trim_terminator(line).0;
+    let mut found = Vec::new();
     let (first, outcome) = if line.trim_ascii_start().starts_with(b"{") {
-        let mut parts = Parts::new(found);
+        let mut parts = Parts::new(&mut found);
         let mut marks = Marks::new(json::SEPARATORS, line);
         let outcome = json::read(&mut marks, 0..line.len(), 0, &Wanted::Usual, &mut parts);
         (parts.first, outcome)
@@ -84,5 +79,5 @@ fn fields<'t>(line: &'t [u8], found: &mut Vec<Part<'t>>) -> Outcome {
         (None, Err(Miss::Skipped(Skip::NoField)))
     };
     found.splice(0..0, first);
-    outcome
+    (found, outcome)
 }
