@@ -630,11 +630,11 @@ fn walk_with<const BACKSLASHES: bool>(
                 let (lines, doubt_at) = (&mut lines, &mut doubt);
                 let end =
                     step_over_quotes::<BACKSLASHES>(marks, &mut place, bytes, delimiter, lines, doubt_at);
-                let Some(end) = end else { break Err(Unclosed { quote: start - at, doubt }) };
-                closed = if end.is_doubled { UNDO } else { end.quote + 1 };
-                if BACKSLASHES || bytes[end.quote - 1] == b'\\' {
-                    suspect = end.quote;
-                    if doubt == NONE && !ends_cell(bytes.get(end.quote + 1), delimiter) {
+                let Some((quote, is_doubled)) = end else { break Err(Unclosed { quote: start - at, doubt }) };
+                closed = if is_doubled { UNDO } else { quote + 1 };
+                if BACKSLASHES || bytes[quote - 1] == b'\\' {
+                    suspect = quote;
+                    if doubt == NONE && !ends_cell(bytes.get(quote + 1), delimiter) {
                         doubt = suspect;
                     }
                 }
@@ -671,16 +671,9 @@ fn ends_cell(byte: Option<&u8>, delimiter: u8) -> bool {
     byte.is_none_or(|&byte| byte == delimiter || matches!(byte, b'\r' | b'\n'))
 }
 
-/// The end of a quoted cell.
-struct Closing {
-    /// The position of the quote that closes it.
-    quote: usize,
-    /// Whether a quote before it is doubled or escaped.
-    is_doubled: bool,
-}
-
-/// Moves past the quote that closes a field, and counts LFs. Returns `None` if the field is not closed. A doubled quote is doubtful
-/// if it follows a backslash and the cell would end after it.
+/// Moves past the quote that closes a field, and counts LFs. Returns the position of this quote, and whether a quote before it is
+/// doubled or escaped; `None` if the field is not closed. A doubled quote is doubtful if it follows a backslash and the cell would end
+/// after it.
 #[inline(always)]
 fn step_over_quotes<const BACKSLASHES: bool>(
     marks: &mut Marks<'_>,
@@ -689,7 +682,7 @@ fn step_over_quotes<const BACKSLASHES: bool>(
     delimiter: u8,
     lines: &mut u32,
     doubt: &mut usize,
-) -> Option<Closing> {
+) -> Option<(usize, bool)> {
     let mut is_doubled = false;
     loop {
         let mark = marks.next(place);
@@ -709,7 +702,7 @@ fn step_over_quotes<const BACKSLASHES: bool>(
             }
             marks.next(place);
         } else {
-            return Some(Closing { quote: mark, is_doubled });
+            return Some((mark, is_doubled));
         }
     }
 }
