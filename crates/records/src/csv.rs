@@ -752,13 +752,16 @@ mod tests {
         }
     }
 
-    /// Compares each record of texts of seven tokens, at the start of the bytes and across the end of a window.
+    /// All texts of seven of these bytes.
+    fn texts(bytes: &'static [u8; 5]) -> impl Iterator<Item = Vec<u8>> {
+        let digit = |number: usize, place| number / bytes.len().pow(place) % bytes.len();
+        (0..bytes.len().pow(7)).map(move |number| (0..7).map(|place| bytes[digit(number, place)]).collect())
+    }
+
+    /// Compares each record of texts of seven bytes, at the start of the bytes and across the end of a window.
     #[test]
     fn records_are_those_of_a_loop_over_bytes() {
-        let tokens = [&b"\""[..], b",", b"a", b"\n", b"\r"];
-        for number in 0..tokens.len().pow(7) {
-            let digits = (0..7_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
-            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+        for text in texts(b"\",a\n\r") {
             for filler in [0, 2044] {
                 let bytes = [&b"x".repeat(filler)[..], &text].concat();
                 let mut marks = Marks::new([b',', b'"', b'\n'], &bytes);
@@ -816,20 +819,10 @@ mod tests {
         }
     }
 
-    const TOKENS: [&[u8]; 5] = [b"\"", b",", b"a", b"\n", b"\\"];
-
-    /// All texts of seven tokens, with backslashes among them.
-    fn texts_with_backslashes() -> impl Iterator<Item = Vec<u8>> {
-        (0..TOKENS.len().pow(7)).map(|number| {
-            let digits = (0..7_u32).map(|place| number / TOKENS.len().pow(place) % TOKENS.len());
-            digits.map(|digit| TOKENS[digit]).collect::<Vec<_>>().concat()
-        })
-    }
-
     #[test]
     fn records_with_backslashes_are_those_of_a_loop_over_bytes() {
         let dialect = Dialect::of(',').with_backslashes();
-        for text in texts_with_backslashes() {
+        for text in texts(b"\",a\n\\") {
             for filler in [0, 2044] {
                 let bytes = [&b"x".repeat(filler)[..], &text].concat();
                 let mut marks = Marks::new(separators(dialect), &bytes);
@@ -871,7 +864,7 @@ mod tests {
     fn doubtful_records_do_not_depend_on_chunks() {
         let unknown = Dialect { escape: None, ..Dialect::of(',') };
         let (mut n_escaped, mut n_refused) = (0, 0);
-        for text in texts_with_backslashes() {
+        for text in texts(b"\",a\n\\") {
             let bytes = [b"n,m\n", &text[..], b"\nb,c\n"].concat();
             let whole = read_in_chunks(&bytes, unknown, bytes.len());
             for step in [1, 5] {
@@ -937,15 +930,12 @@ mod tests {
         assert_eq!(read_in_chunks(windows, dialect, 3), [Ok(b"a\r\nb".to_vec()), Ok(b"\r\nc".to_vec())]);
     }
 
-    /// Counting quotes finds only whole records, and stops before comments. The texts have seven tokens. They are in the first
+    /// Counting quotes finds only whole records, and stops before comments. The texts have seven bytes. They are in the first
     /// block, across its end, or across the end of the second.
     #[test]
     fn whole_records_are_records() {
-        let tokens = [&b"\""[..], b",", b"a", b"\n", b"#"];
         let mut n_found = 0;
-        for number in 0..tokens.len().pow(7) {
-            let digits = (0..7_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
-            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+        for text in texts(b"\",a\n#") {
             for filler in [&b""[..], &b"\"a\"\n\n".repeat(12), &b"\"\"\"\n".repeat(31)] {
                 let bytes = [filler, &text, &b"b".repeat(64)].concat();
                 let whole = whole_records(&bytes, Dialect::of(','));
