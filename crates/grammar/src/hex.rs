@@ -10,3 +10,8 @@ pub fn hex_byte(text: &[u8]) -> Option<u8> {
     let [high, low, ..] = *text else { return None };
     Some(hex_digit(high)? << 4 | hex_digit(low)?)
 }
+
+/// The *percent-encoded byte* that `text` begins with.
+pub(crate) fn escaped_byte(text: &[u8]) -> Option<u8> {
+    hex_byte(text.strip_prefix(b"%")?)
+}

@@ -4,7 +4,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::hex::hex_byte;
+use crate::hex::escaped_byte;
 use crate::whatwg::{domain_to_ascii, is_forbidden_in_domain, is_number, percent_decode};
 use crate::{at_once, named};
 
@@ -101,7 +101,7 @@ fn is_ipvfuture(text: &[u8]) -> bool {
 fn is_reg_name(text: &[u8]) -> bool {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|byte| CLASSES[usize::from(*byte)] & IN_NAME == 0) {
-        if rest[at] != b'%' || hex_byte(&rest[at + 1..]).is_none() {
+        if escaped_byte(&rest[at..]).is_none() {
             return false;
         }
         rest = &rest[at + 3..];

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::hex::hex_byte;
+use crate::hex::escaped_byte;
 
 /// Undoes escapes until none is left that can be undone: `%2541` gives `A`. Escapes of bytes that are not UTF-8 stay.
 ///
@@ -25,9 +25,8 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
 fn undo_last_escape(text: &mut String) -> bool {
     let mut bytes = [0; 4];
     for n in 1..=bytes.len() {
-        let Some(byte) = text.len().checked_sub(3 * n).and_then(|at| escaped(&text.as_bytes()[at..])) else {
-            return false;
-        };
+        let escape = text.len().checked_sub(3 * n).map(|at| &text.as_bytes()[at..]);
+        let Some(byte) = escape.and_then(escaped_byte) else { return false };
         bytes[bytes.len() - n] = byte;
         // The byte that begins a character. The escapes after it are its other bytes, if they make one character.
         if !(0x80..0xc0).contains(&byte) {
@@ -43,18 +42,13 @@ fn undo_last_escape(text: &mut String) -> bool {
     false
 }
 
-/// The byte of the escape at the start of `text`.
-fn escaped(text: &[u8]) -> Option<u8> {
-    hex_byte(text.strip_prefix(b"%")?)
-}
-
 /// Appends a result of [`unescape`]. Escapes replace "#", blanks and the controls below them, bytes beyond ASCII, and a "%" that begins no
 /// escape. ASCII letters become lower-case, those of escapes too.
 pub(super) fn push_escaped(out: &mut Vec<u8>, text: &str) {
     let digit = |n: u8| b"0123456789abcdef"[usize::from(n)];
     for (at, &byte) in text.as_bytes().iter().enumerate() {
         match byte {
-            b'%' if escaped(&text.as_bytes()[at..]).is_some() => out.push(byte),
+            b'%' if escaped_byte(&text.as_bytes()[at..]).is_some() => out.push(byte),
             0..=b' ' | b'#' | b'%' | 0x80.. => out.extend([b'%', digit(byte >> 4), digit(byte & 15)]),
             _ => out.push(byte.to_ascii_lowercase()),
         }
@@ -69,7 +63,7 @@ mod tests {
     fn one_pass(text: &str) -> String {
         let (bytes, mut out, mut at) = (text.as_bytes(), String::new(), 0);
         while let Some(character) = text[at..].chars().next() {
-            let run = bytes[at..].chunks_exact(3).map_while(escaped).take(4).collect::<Vec<u8>>();
+            let run = bytes[at..].chunks_exact(3).map_while(escaped_byte).take(4).collect::<Vec<u8>>();
             let found =
                 (1..=run.len()).find_map(|n| Some((n, str::from_utf8(&run[..n]).ok()?.chars().next()?)));
             let (len, character) = found.map_or((character.len_utf8(), character), |(n, c)| (3 * n, c));

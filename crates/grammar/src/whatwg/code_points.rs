@@ -2,7 +2,7 @@
 //!
 //! All sets contain every code point above U+007E, so that a table of bytes decides.
 
-use crate::hex::hex_byte;
+use crate::hex::escaped_byte;
 
 /// A set of code points to percent-encode, as a bit in [`CLASSES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,11 +103,6 @@ fn is_url_code_point(character: char) -> bool {
         Ok(byte) if byte.is_ascii() => CLASSES[usize::from(byte)] & UNIT_TO_CHECK == 0,
         _ => code >= 0xA0 && !is_noncharacter,
     }
-}
-
-/// The *percent-encoded byte* that `text` begins with.
-pub(super) fn escaped_byte(text: &[u8]) -> Option<u8> {
-    hex_byte(text.strip_prefix(b"%")?)
 }
 
 /// The offsets in `text` at which neither a URL code point nor a percent-encoded byte begins (a *URL unit*).

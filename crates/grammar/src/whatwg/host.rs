@@ -5,10 +5,10 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
-use crate::hex::hex_digit;
+use crate::hex::{escaped_byte, hex_digit};
 use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{
-    EncodeSet, escaped_byte, invalid_units, is_forbidden_in_domain, is_forbidden_in_host, percent_decode,
+    EncodeSet, invalid_units, is_forbidden_in_domain, is_forbidden_in_host, percent_decode,
 };
 use crate::whatwg::plain::plain_host;
 
