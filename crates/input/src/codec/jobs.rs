@@ -46,22 +46,12 @@ pub(super) struct Jobs<'a> {
     todo: Shared<Job<'static>>,
 }
 
-/// A job until a thread begins it.
-#[derive(Clone)]
-pub(super) struct Slot(Arc<Mutex<Option<Job<'static>>>>);
-
-impl Slot {
-    fn take(&self) -> Option<Job<'static>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 /// A result that can be requested.
 pub(super) enum Requested<T> {
     /// The result was not requested, was withdrawn, or was lost with its thread.
     Open,
-    /// The result was requested: its job, and the channel of the result.
-    Asked(Slot, Receiver<T>),
+    /// The result was requested: its job until a thread begins it, and the channel of the result.
+    Asked(Shared<Job<'static>>, Receiver<T>),
     Done(T),
 }
 
@@ -77,10 +67,10 @@ impl<'a> Jobs<'a> {
     ) -> Requested<T> {
         let (send, receive) = sync_channel(1);
         // The source may have been dropped when the job ends.
-        let job: Job<'static> = Box::new(move || _ = send.send(work()));
-        let slot = Slot(Arc::new(Mutex::new(Some(job))));
-        let requested = Requested::Asked(slot.clone(), receive);
-        self.todo.put(Box::new(move || slot.take().into_iter().for_each(|job| job())));
+        let job = Shared::<Job<'static>>::new();
+        job.put(Box::new(move || _ = send.send(work())));
+        let requested = Requested::Asked(job.clone(), receive);
+        self.todo.put(Box::new(move || job.take().into_iter().for_each(|job| job())));
         requested
     }
 
@@ -108,9 +98,9 @@ impl<'a> Jobs<'a> {
 
     /// The result of a job, if a thread has begun the job. While this thread waits for the result, it does other jobs.
     pub(super) fn result<'r, T>(&self, requested: &'r mut Requested<T>) -> Option<&'r mut T> {
-        while let Requested::Asked(slot, result) = requested {
+        while let Requested::Asked(job, result) = requested {
             // It is faster that the decoder does the work of a job that no thread has begun.
-            let found = match slot.take() {
+            let found = match job.take() {
                 Some(_) => None,
                 None => match result.try_recv() {
                     Err(TryRecvError::Empty) if self.do_one() => continue,
@@ -133,8 +123,8 @@ impl<T> Requested<T> {
     pub(super) fn withdraw(self) -> Option<T> {
         match self {
             Self::Done(result) => Some(result),
-            Self::Asked(slot, result) => {
-                drop(slot.take());
+            Self::Asked(job, result) => {
+                drop(job.take());
                 result.try_recv().ok()
             }
             Self::Open => None,
