@@ -152,20 +152,18 @@ impl<'a> Decoder<'a> {
         let Step { read, written, state } = self.decode.step(self.source.rest(), output);
         self.use_up(read);
         self.decoded += written as u64;
-        match state {
-            StreamState::Ended => self.place = DecoderPosition::Between,
-            StreamState::PartEnded => self.place = DecoderPosition::Beginning,
-            StreamState::Damaged(cause) => {
-                self.place = DecoderPosition::Broken(DecodeErrorKind::Damaged, Some(cause));
-            }
-            StreamState::TooLarge => self.place = DecoderPosition::Broken(DecodeErrorKind::TooLarge, None),
-            StreamState::Going if read + written > 0 => {}
+        self.place = match state {
+            StreamState::Ended => DecoderPosition::Between,
+            StreamState::PartEnded => DecoderPosition::Beginning,
+            StreamState::Damaged(cause) => DecoderPosition::Broken(DecodeErrorKind::Damaged, Some(cause)),
+            StreamState::TooLarge => DecoderPosition::Broken(DecodeErrorKind::TooLarge, None),
+            StreamState::Going if read + written > 0 => DecoderPosition::Stream,
             StreamState::Going if self.source.has_ended() => {
-                self.place = DecoderPosition::Broken(DecodeErrorKind::Truncated, None);
+                DecoderPosition::Broken(DecodeErrorKind::Truncated, None)
             }
-            StreamState::Going if self.source.fill()? => {}
-            StreamState::Going => self.place = DecoderPosition::Broken(DecodeErrorKind::Damaged, None),
-        }
+            StreamState::Going if self.source.fill()? => DecoderPosition::Stream,
+            StreamState::Going => DecoderPosition::Broken(DecodeErrorKind::Damaged, None),
+        };
         Ok(written)
     }
 
@@ -239,10 +237,8 @@ impl Read for Decoder<'_> {
         loop {
             let n = match std::mem::replace(&mut self.place, DecoderPosition::End) {
                 DecoderPosition::Beginning => {
-                    self.place = self
-                        .source
-                        .decoded_ahead(self.used)
-                        .map_or(DecoderPosition::Stream, DecoderPosition::Ahead);
+                    let ahead = self.source.decoded_ahead(self.used);
+                    self.place = ahead.map_or(DecoderPosition::Stream, DecoderPosition::Ahead);
                     0
                 }
                 DecoderPosition::Stream => {
