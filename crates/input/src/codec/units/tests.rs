@@ -236,12 +236,16 @@ fn harmed(parts: &[Vec<u8>], (cut, flip, _): &Harm) -> Vec<u8> {
     bytes
 }
 
-fn check(
-    (codec, parts, harm): (Codec, &[Vec<u8>], &Harm),
-    (threads, sizes, is_slow): (usize, Sizes, bool),
-    step: usize,
-) -> Result<(), TestCaseError> {
-    let bytes = harmed(parts, harm);
+/// What is done to a file, and how it is read: the number of threads, sizes, whether reads are slow, and how many bytes one returns.
+type Way = (Harm, (usize, Sizes, bool), usize);
+
+fn way() -> impl Strategy<Value = Way> {
+    (harm(), (0..5usize, sizes(), any::<bool>()), 1..3000usize)
+}
+
+fn check(codec: Codec, parts: &[Vec<u8>], way: Way) -> Result<(), TestCaseError> {
+    let (harm, (threads, sizes, is_slow), step) = way;
+    let bytes = harmed(parts, &harm);
     let expected = decoded(Buffered::new(slow_and_failing(&bytes, usize::MAX, harm.2)), codec, 1 << 16);
     let again = || slow_and_failing(&bytes, step, harm.2);
     let found = if threads > 0 {
@@ -256,33 +260,21 @@ fn check(
 
 proptest! {
     #[test]
-    fn frames_decoded_ahead_change_nothing(
-        parts in prop::collection::vec(zstd_part(), 1..12),
-        harm in harm(),
-        with in (0..5usize, sizes(), any::<bool>()),
-        step in 1..3000usize,
-    ) {
-        check((Codec::Zstd, &parts, &harm), with, step)?;
+    fn frames_decoded_ahead_change_nothing(parts in prop::collection::vec(zstd_part(), 1..12), way in way()) {
+        check(Codec::Zstd, &parts, way)?;
     }
 
     #[test]
-    fn blocks_decoded_ahead_change_nothing(
-        parts in prop::collection::vec(xz_part(), 1..5),
-        harm in harm(),
-        with in (0..5usize, sizes(), any::<bool>()),
-        step in 1..3000usize,
-    ) {
-        check((Codec::Xz, &parts, &harm), with, step)?;
+    fn blocks_decoded_ahead_change_nothing(parts in prop::collection::vec(xz_part(), 1..5), way in way()) {
+        check(Codec::Xz, &parts, way)?;
     }
 
     #[test]
     fn blocks_at_any_bit_decoded_ahead_change_nothing(
         parts in prop::collection::vec(bzip2_part(), 1..5),
-        harm in harm(),
-        with in (0..5usize, sizes(), any::<bool>()),
-        step in 1..3000usize,
+        way in way(),
     ) {
-        check((Codec::Bzip2, &parts, &harm), with, step)?;
+        check(Codec::Bzip2, &parts, way)?;
     }
 }
 
