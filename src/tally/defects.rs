@@ -20,61 +20,55 @@ pub struct FoundDefect<'a> {
     pub found: &'a Found,
 }
 
-/// Refused lines per component and cause. A table is fast, and about one in a hundred lines is counted here.
+/// Values per component and cause, such as numbers of refused lines. A table is fast, and about one in a hundred lines is
+/// counted here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Defects(Box<[[Found; CAUSES]; COMPONENTS]>);
+pub(super) struct ByDefect<T>(Box<[[T; CAUSES]; COMPONENTS]>);
 
-/// Numbers of lines per component and cause, without examples.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct DefectCounts(Box<[[u64; CAUSES]; COMPONENTS]>);
-
-impl DefectCounts {
+impl<T> ByDefect<T> {
     #[inline]
-    pub(super) fn count(&mut self, component: Component, cause: Cause, lines: u64) {
-        self.0[component as usize][cause as usize] += lines;
-    }
-
-    /// Passes the numbers that are not 0 to `add`, and sets them to 0.
-    pub(super) fn take(&mut self, mut add: impl FnMut(Component, Cause, u64)) {
-        for (&component, counts) in Component::ALL.iter().zip(self.0.iter_mut()) {
-            for (&cause, lines) in Cause::ALL.iter().zip(counts).filter(|(_, lines)| **lines > 0) {
-                add(component, cause, std::mem::take(lines));
-            }
-        }
-    }
-}
-
-impl Defects {
-    #[inline]
-    pub(super) fn get(&self, component: Component, cause: Cause) -> &Found {
+    pub(super) fn get(&self, component: Component, cause: Cause) -> &T {
         &self.0[component as usize][cause as usize]
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, component: Component, cause: Cause) -> &mut Found {
+    pub(super) fn get_mut(&mut self, component: Component, cause: Cause) -> &mut T {
         &mut self.0[component as usize][cause as usize]
     }
 
-    /// The entries that have lines, in the order of [`Component::ALL`], then [`Cause::ALL`].
-    pub(super) fn iter(&self) -> impl Iterator<Item = FoundDefect<'_>> {
-        let all = Component::ALL.iter().zip(self.0.iter());
-        all.flat_map(|(&component, founds)| {
-            Cause::ALL.iter().zip(founds).map(move |(&cause, found)| FoundDefect { component, cause, found })
-        })
-        .filter(|defect| defect.found.lines > 0)
-    }
-
-    /// All entries, including those without lines.
-    pub(super) fn founds(&self) -> impl Iterator<Item = &Found> + Clone {
+    /// All values, in the order of [`Component::ALL`], then [`Cause::ALL`].
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().flatten()
     }
 
-    pub(super) fn founds_mut(&mut self) -> impl Iterator<Item = &mut Found> {
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().flatten()
+    }
+}
+
+/// The components and causes of the values, in their order.
+fn keys() -> impl Iterator<Item = (Component, Cause)> {
+    Component::ALL.iter().flat_map(|&component| Cause::ALL.iter().map(move |&cause| (component, cause)))
+}
+
+impl ByDefect<u64> {
+    /// Passes the numbers that are not 0 to `add`, and sets them to 0.
+    pub(super) fn take(&mut self, mut add: impl FnMut(Component, Cause, u64)) {
+        for ((component, cause), lines) in keys().zip(self.values_mut()).filter(|(_, lines)| **lines > 0) {
+            add(component, cause, std::mem::take(lines));
+        }
+    }
+}
+
+impl ByDefect<Found> {
+    /// The entries that have lines.
+    pub(super) fn iter(&self) -> impl Iterator<Item = FoundDefect<'_>> {
+        let all = keys().zip(self.values()).filter(|(_, found)| found.lines > 0);
+        all.map(|((component, cause), found)| FoundDefect { component, cause, found })
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        for (own, other) in self.0.iter_mut().flatten().zip(other.0.into_iter().flatten()) {
+        for (own, other) in self.values_mut().zip(other.0.into_iter().flatten()) {
             own.merge(other);
         }
     }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::defects::{DefectCounts, Defects};
+use self::defects::ByDefect;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
 use crate::tally::heavy_hitters::VALUE_LEN;
@@ -67,7 +67,7 @@ pub struct Tally {
     /// The first lines of each verdict.
     firsts: Box<[Vec<Example>; Verdict::COUNT]>,
     /// Lines that the chosen grammar refuses, by component and cause.
-    defects: Defects,
+    defects: ByDefect<Found>,
     /// Lines with each advisory.
     advisories: [Found; Advisory::ALL.len()],
     /// The counts made on demand.
@@ -82,7 +82,7 @@ pub struct Tally {
     /// The judged lines of each input. Inputs without judged lines are left out.
     by_input: BTreeMap<u32, InputLines>,
     /// The judged lines since the last run that was covered. They belong to the input of the next one.
-    uncovered: (ByVerdict, DefectCounts),
+    uncovered: (ByVerdict, ByDefect<u64>),
 }
 
 impl Tally {
@@ -132,7 +132,7 @@ impl Tally {
         offset: u64,
         around: impl FnOnce() -> ((u64, &'a [u8]), Option<Rule>),
     ) {
-        self.uncovered.1.count(component, cause, 1);
+        *self.uncovered.1.get_mut(component, cause) += 1;
         let found = self.defects.get_mut(component, cause);
         found.count(shown.has_defect(component, cause), line.place, || {
             let (around, rule) = around();
@@ -144,7 +144,7 @@ impl Tally {
 
     /// Counts defects of lines that have been counted and cannot become examples.
     pub(crate) fn count_defects(&mut self, component: Component, cause: Cause, lines: u64) {
-        self.uncovered.1.count(component, cause, lines);
+        *self.uncovered.1.get_mut(component, cause) += lines;
         self.defects.get_mut(component, cause).lines += lines;
     }
 

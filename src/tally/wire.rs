@@ -154,7 +154,7 @@ impl Tally {
             return Err("more line ends than bytes".to_owned());
         }
         let refused = judged - self.judged().accepted(grammar);
-        let of_defects: u128 = self.defects.founds().map(|found| u128::from(found.lines)).sum();
+        let of_defects: u128 = self.defects.values().map(|found| u128::from(found.lines)).sum();
         if of_defects != refused.into() || self.advisories.iter().any(|found| found.lines > judged) {
             return Err(format!("{of_defects} lines with defects, of {refused} that {grammar} refuses"));
         }
@@ -164,7 +164,7 @@ impl Tally {
         if of_inputs != judged.into() || !are_possible {
             return Err(format!("{of_inputs} judged lines of inputs, of {judged} in all"));
         }
-        let founds = self.defects.founds().chain(&self.advisories);
+        let founds = self.defects.values().chain(&self.advisories);
         if founds.clone().any(|found| found.examples.len() as u64 > found.lines) {
             return Err("more examples than lines".to_owned());
         }
@@ -197,7 +197,7 @@ impl Tally {
 
     /// The examples of all kinds of lines, each kind by place.
     fn example_lists_mut(&mut self) -> impl Iterator<Item = &mut Vec<Example>> {
-        let founds = self.defects.founds_mut().chain(&mut self.advisories);
+        let founds = self.defects.values_mut().chain(&mut self.advisories);
         let whatwg = self.whatwg.iter_mut().flat_map(|counts| counts.example_lists_mut());
         founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).chain(whatwg)
     }
