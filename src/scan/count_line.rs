@@ -149,7 +149,7 @@ pub(crate) fn count_whatwg(
     if is_accepted && !has_scheme && wanted.base.is_none() {
         counts.count_one_relative(shown, entry, line, verdict);
     } else if line.len() > MAX_PARSED_LEN {
-        counts.count_too_long();
+        counts.too_long += 1;
     } else if PlainUrl::of(line, is_accepted).is_some() {
         counts.count_valid(verdict, 1);
     } else {

@@ -20,13 +20,13 @@ pub(super) const fn bit(error: ValidationError) -> u32 {
 /// It saves the work of making examples that a merge would drop. No result depends on it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AlreadyShown {
-    advisories: Advisories,
+    pub(super) advisories: Advisories,
     /// One bit for each verdict.
     verdicts: u32,
     /// One bit for each cause, by component.
     defects: [u32; Component::ALL.len()],
     /// The bits of [`WhatwgCounts::shown`](crate::tally::WhatwgCounts::shown).
-    whatwg: u32,
+    pub(super) whatwg: u32,
 }
 
 impl AlreadyShown {
@@ -47,11 +47,6 @@ impl AlreadyShown {
     }
 
     #[inline]
-    pub(super) fn has_advisory(&self, advisory: Advisory) -> bool {
-        self.advisories.has(advisory)
-    }
-
-    #[inline]
     pub(super) fn has_defect(&self, component: Component, cause: Cause) -> bool {
         self.defects[component as usize] >> cause as u32 & 1 == 1
     }
@@ -59,10 +54,6 @@ impl AlreadyShown {
     #[inline]
     pub(super) fn has_relative(&self) -> bool {
         self.has_whatwg(bit(RELATIVE))
-    }
-
-    pub(super) fn whatwg(&self) -> u32 {
-        self.whatwg
     }
 
     #[inline]

@@ -173,7 +173,7 @@ impl Tally {
 
     /// Whether lines with this advisory at or after `place` need no example.
     pub(crate) fn has_examples(&self, advisory: Advisory, place: Place, shown: &AlreadyShown) -> bool {
-        shown.has_advisory(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
+        shown.advisories.has(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
     }
 
     /// Whether no line of this verdict at or after `place` can become an example.
@@ -210,7 +210,7 @@ impl Tally {
     pub(crate) fn count_advisories(&mut self, shown: &AlreadyShown, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
             let found = &mut self.advisories[advisory as usize];
-            found.count(shown.has_advisory(advisory), line.place, || line.beginning());
+            found.count(shown.advisories.has(advisory), line.place, || line.beginning());
         }
     }
 
@@ -226,7 +226,7 @@ impl Tally {
 
     /// The WHATWG counts whose examples are complete from `place` on, one bit each.
     pub(crate) fn shown_whatwg(&self, place: Place, shown: &AlreadyShown) -> u32 {
-        self.whatwg.as_ref().map_or(0, |counts| counts.shown(place)) | shown.whatwg()
+        self.whatwg.as_ref().map_or(0, |counts| counts.shown(place)) | shown.whatwg
     }
 
     /// Notes how an input is written.

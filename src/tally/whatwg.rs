@@ -30,7 +30,7 @@ pub struct WhatwgCounts {
     errors: [Found; N_ERRORS],
     hosts_differ: Found,
     not_utf8: u64,
-    too_long: u64,
+    pub(crate) too_long: u64,
 }
 
 impl WhatwgCounts {
@@ -96,11 +96,6 @@ impl WhatwgCounts {
         self.levels[Level::Relative as usize].count(verdict, 1);
         self.errors[RELATIVE as usize]
             .count(shown.has_relative(), entry.place, || entry.example(0, Line::around(line, 0)));
-    }
-
-    /// Counts a line that is not parsed.
-    pub(crate) fn count_too_long(&mut self) {
-        self.too_long += 1;
     }
 
     /// Counts a line by what the parser makes of it with this base.
