@@ -400,7 +400,7 @@ impl Partial {
         for input in open {
             let known = &self.inputs[&input];
             if known.size.is_some() && known.errors.is_empty() && known.ranges.gaps(known.size).is_empty() {
-                self.tally.end(input);
+                self.tally.census.end(input);
             }
         }
     }
@@ -445,7 +445,8 @@ impl Partial {
         if self.is_numbered && dense.iter().any(|(old, new)| old != new) {
             // End all inputs before renumbering. Ended inputs keep their number in the name counts, so no open input
             // may get it.
-            self.tally.census.open_inputs().into_iter().for_each(|input| self.tally.end(input));
+            let census = &mut self.tally.census;
+            census.open_inputs().into_iter().for_each(|input| census.end(input));
         }
         self.renumber(&|old, _| dense[&old]);
         // Inputs numbered by name can only end now that their numbers are final.

@@ -73,7 +73,7 @@ pub struct ExecOptions {
     pub mmap: bool,
     /// The watch to which progress is reported, and which may stop the work.
     pub watch: Option<Watch>,
-    /// Whether other tallies may have more of any input. If so, no input is marked as [ended](Tally::end).
+    /// Whether other tallies may have more of any input. If so, no input is marked as ended.
     leaves_open: bool,
     /// What earlier scans with these options have learned of lines, which makes the next one faster.
     scanners: Scanners,
@@ -199,7 +199,7 @@ impl Scanned {
         // What failed last is this input, or none of its parts has failed.
         let has_failed = || self.failures.last().is_some_and(|failure| failure.input == input);
         if options.wanted().ends() && !exec.leaves_open && !has_failed() {
-            self.tally.end(input);
+            self.tally.census.end(input);
         }
         self
     }

@@ -353,11 +353,6 @@ impl Tally {
         before.census.join(&mut self.census, input);
     }
 
-    /// Notes that an input has been counted to its end.
-    pub(crate) fn end(&mut self, input: u32) {
-        self.census.end(input);
-    }
-
     /// Notes that all lines in the runs of an input that have been read so far have been counted.
     pub(crate) fn settle(&mut self, input: u32) {
         let first = self.runs.partition_point(|run| run.input < input);

@@ -179,7 +179,7 @@ impl Tally {
         self.census.check(judged, MAX_BYTES, is_input)
     }
 
-    /// Gives new numbers to inputs, which must be distinct. Name counts of inputs that have [ended](Self::end) keep
+    /// Gives new numbers to inputs, which must be distinct. Name counts of inputs that have ended keep
     /// the old number.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
         for examples in self.example_lists_mut() {
