@@ -34,6 +34,7 @@ use crate::tally::{Signs, Tally};
 use count_chunk::Counter;
 use format_choice::Source;
 pub use range::{Part, ScannedParts, scan_parts};
+use sequential::scan_input;
 use shards::Shards;
 use urlsift_engine::lines::beginning_in;
 use urlsift_engine::place::Place;
@@ -56,6 +57,7 @@ use urlsift_records::Reader;
 use urlsift_records::looks::Looks;
 pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use values::{Values, scan_values};
+use workers::Workers;
 
 /// How the work is done. No setting changes a count.
 #[derive(Clone, Debug)]
@@ -282,7 +284,12 @@ fn scan_numbered(
     let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.may_wait());
     let mut all = files::scan_files(&files, reading, &counter);
     for (number, input) in streams {
-        all = all.merge(sequential::scan_stream(input, number, reading, &counter));
+        all = match input.open(exec.watch.as_ref()) {
+            Ok(opened) => all.merge(Workers::of_stream(exec, |workers| {
+                scan_input(Scanned::default(), opened, (number, input), reading, &counter, workers)
+            })),
+            Err(error) => all.failed(number, error),
+        };
     }
     Failure::complete(&mut all.failures, &all.records);
     all.records.sort_by_key(|(input, _)| *input);

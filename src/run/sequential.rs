@@ -128,13 +128,3 @@ pub(super) fn scan_chunks<'a>(
     chunks.records().into_iter().for_each(|records| append(&mut scanned.records, input, records));
     scanned
 }
-
-/// Scans an input whose reads may block.
-pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
-    match input.open(counter.exec.watch.as_ref()) {
-        Ok(opened) => Workers::of_stream(counter.exec, |workers| {
-            scan_input(Scanned::default(), opened, (number, input), reading, counter, workers)
-        }),
-        Err(error) => Scanned::default().failed(number, error),
-    }
-}
