@@ -102,15 +102,12 @@ pub fn scan_parts(
         if let (Some(expected), Some(size)) = (part.size, *size)
             && size != expected
         {
-            found.scanned = found.scanned.failed(part.input, other_size(expected, size));
+            let what = format!("has {size} bytes, and should have {expected}: it is not what was planned");
+            found.scanned = found.scanned.failed(part.input, io::Error::other(what));
         }
     }
     found.scanned.failures.sort_by_key(|failure| failure.input);
     found
-}
-
-fn other_size(expected: u64, size: u64) -> io::Error {
-    io::Error::other(format!("has {size} bytes, and should have {expected}: it is not what was planned"))
 }
 
 /// Judges a part that is not all of its input. Also returns the length of the input, if it was seen.
