@@ -39,20 +39,20 @@ pub(crate) struct PathArgs {
     ///
     /// By default, urlsift recognises gzip, zstd, bzip2 and xz by their first bytes, whatever the names. Line numbers and
     /// offsets are those of the decoded bytes. One of auto, none (does not decode), gzip, zstd, bzip2 and xz.
-    #[arg(long, value_name = "CODEC", value_parser = codec, hide_short_help = true)]
-    codec: Option<CodecChoice>,
+    #[arg(long, value_name = "CODEC", value_parser = codec, default_value = "auto", hide_default_value = true,
+          hide_short_help = true)]
+    pub(crate) codec: CodecChoice,
 }
 
-/// The choice of `--codec`; `None` recognises the codec by the content.
-#[derive(Clone, Copy)]
-struct CodecChoice(Option<Codec>);
+/// The codec of all inputs; `None` means that their content decides.
+type CodecChoice = Option<Codec>;
 
 /// Parses the name of a codec.
 fn codec(name: &str) -> Result<CodecChoice, String> {
     if name == "auto" {
-        return Ok(CodecChoice(None));
+        return Ok(None);
     }
-    Codec::find(name).map(|codec| CodecChoice(Some(codec))).ok_or_else(|| {
+    Codec::find(name).map(Some).ok_or_else(|| {
         let names: Vec<_> = ["auto"].into_iter().chain(Codec::ALL.iter().map(|codec| codec.name())).collect();
         suggest::unknown("codec", name, &names)
     })
@@ -66,7 +66,7 @@ impl PathArgs {
     pub(crate) fn inputs(&self) -> io::Result<Option<Vec<Input>>> {
         let separator = if self.null { Separator::Nul } else { Separator::Newline };
         let inputs = inputs(&self.walk.walk()?, &self.paths, self.files_from.as_deref(), separator)?;
-        Ok(inputs.map(|inputs| inputs.into_iter().map(|input| input.with_codec(self.codec())).collect()))
+        Ok(inputs.map(|inputs| inputs.into_iter().map(|input| input.with_codec(self.codec)).collect()))
     }
 
     /// The words of a command line that name the same inputs. `None` for standard input.
@@ -77,7 +77,7 @@ impl PathArgs {
             return None;
         }
         let mut words = self.walk.words();
-        if let Some(codec) = self.codec() {
+        if let Some(codec) = self.codec {
             words.extend(["--codec".into(), codec.name().into()]);
         }
         if let Some(list) = list {
@@ -89,11 +89,6 @@ impl PathArgs {
         words.extend(begins_as_option.then(|| "--".into()));
         words.extend(self.paths.iter().map(OsString::from));
         Some(words)
-    }
-
-    /// The codec of all inputs, if the user chose one.
-    pub(crate) fn codec(&self) -> Option<Codec> {
-        self.codec.and_then(|CodecChoice(codec)| codec)
     }
 }
 

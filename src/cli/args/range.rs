@@ -67,7 +67,7 @@ impl PartArgs {
         if let Some(path) = &self.splits {
             let list = input_at(path);
             let name = list.name().to_owned();
-            return Asked::of_splits(list, input.paths.codec())
+            return Asked::of_splits(list, input.paths.codec)
                 .map(Some)
                 .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")));
         }

@@ -183,7 +183,7 @@ pub(crate) fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::
     if args.header && format == Format::Jsonl {
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }
-    let reading = args.reading.reading(args.input.paths.codec())?;
+    let reading = args.reading.reading(args.input.paths.codec)?;
     let mut records = Records { reading, ..Records::default() };
     records.columns.clone_from(&args.columns);
     records.form = match format {

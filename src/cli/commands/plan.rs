@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PlanArgs) -> io::Result<End> {
     let Some(inputs) = args.paths.inputs()? else { return Ok(End::NoInput) };
     let output = Output::open(args.output.as_deref())?;
     output.check_is_no_input(&inputs)?;
-    let splits = plan(&inputs, &args.reading.reading(args.paths.codec())?, args.split_size)?;
+    let splits = plan(&inputs, &args.reading.reading(args.paths.codec)?, args.split_size)?;
     output.write(|out| {
         for split in &splits {
             writeln!(out, "{}", ascii_json(&serde_json::to_string(split)?))?;

@@ -113,7 +113,7 @@ impl ScanArgs {
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
-    let reading = args.reading.reading(args.input.paths.codec())?;
+    let reading = args.reading.reading(args.input.paths.codec)?;
     let mut options = Options { grammar: args.grammar.grammar, ..Options::default() };
     args.count.apply(&mut options)?;
     if let Some(gate) = args.fail_on.iter().find(|gate| gate.needs_whatwg() && options.whatwg.is_none()) {
@@ -199,7 +199,7 @@ fn run_parts(
             "--fail-on cannot check a partial report, which counts only a part of the lines",
         ));
     }
-    let settings = Settings::new(options, reading, args.input.paths.codec(), args.show_secrets)
+    let settings = Settings::new(options, reading, args.input.paths.codec, args.show_secrets)
         .with_program(args.input.pre.as_deref());
     let start = Instant::now();
     let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);

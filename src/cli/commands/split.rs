@@ -179,7 +179,7 @@ impl SplitArgs {
         if self.header && (self.refused.is_none() || form != Form::Tsv) {
             return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
         }
-        let reading = self.reading.reading(self.input.paths.codec())?;
+        let reading = self.reading.reading(self.input.paths.codec)?;
         let (header, mask_passwords) = (self.header, self.mask_passwords);
         let base = self.base.as_deref();
         let whatwg_base = base.map(|base| whatwg_base(base, self.mask_passwords)).transpose()?;
