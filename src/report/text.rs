@@ -92,12 +92,11 @@ impl<'a> Text<'a> {
             size(totals.bytes),
         ];
         self.page.flow("", &head, "   ");
-        let mut notes = Vec::new();
         let n_warned = |warning| {
             let inputs = self.report.inputs.iter();
             inputs.filter(|input| input.warnings.contains(&warning)).count() as u64
         };
-        for (n, one, many) in [
+        let counts = [
             (totals.blank, "blank line", "blank lines"),
             (totals.cr, "line ended in CR", "lines ended in CR"),
             (totals.byte_order_marks, "byte order mark", "byte order marks"),
@@ -108,14 +107,8 @@ impl<'a> Text<'a> {
             ),
             (n_warned(InputWarning::Utf16), "input decoded from UTF-16", "inputs decoded from UTF-16"),
             (n_warned(InputWarning::NoFinalLineEnd), "last line without LF", "last lines without LF"),
-        ] {
-            if n > 0 {
-                notes.push(plural(n, one, many));
-            }
-        }
-        if !notes.is_empty() {
-            self.page.flow("", &notes, ", ");
-        }
+        ];
+        self.notes("", None, &counts);
         if !self.report.complete {
             let text = "INCOMPLETE: not everything was read, see INPUTS";
             self.page.line(&self.page.paint(Ink::Warning, text));
@@ -134,6 +127,16 @@ impl<'a> Text<'a> {
         ];
         if totals.judged > 0 {
             self.page.flow("", &answer, "; ");
+        }
+    }
+
+    /// Writes a note, and the counts that are not 0, each with its words for one and for many.
+    fn notes(&mut self, indent: &str, first: Option<String>, counts: &[(u64, &str, &str)]) {
+        let counts = counts.iter().filter(|(n, ..)| *n > 0);
+        let notes: Vec<_> =
+            first.into_iter().chain(counts.map(|(n, one, many)| plural(*n, one, many))).collect();
+        if !notes.is_empty() {
+            self.page.flow(indent, &notes, ", ");
         }
     }
 
@@ -288,19 +291,12 @@ impl<'a> Text<'a> {
         if report.grammar != Grammar::Rfc3986 {
             self.levels(whatwg, report.grammar);
         }
-        let mut notes: Vec<_> =
-            whatwg.base.iter().map(|base| format!("base {}", self.page.name(base))).collect();
-        for (n, one, many) in [
+        let base = whatwg.base.as_ref().map(|base| format!("base {}", self.page.name(base)));
+        let counts = [
             (whatwg.not_utf8, "line is not UTF-8", "lines are not UTF-8"),
             (whatwg.too_long, "line is too long to be parsed", "lines are too long to be parsed"),
-        ] {
-            if n > 0 {
-                notes.push(plural(n, one, many));
-            }
-        }
-        if !notes.is_empty() {
-            self.page.flow("  ", &notes, ", ");
-        }
+        ];
+        self.notes("  ", base, &counts);
         let errors = whatwg.errors.iter();
         let rows: Vec<_> =
             errors.map(|error| (error.name.name().to_owned(), error.lines, error.examples.first())).collect();
