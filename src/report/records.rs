@@ -8,7 +8,7 @@ use super::make::count;
 use super::{Count, Report};
 use crate::run::{Records, Selected};
 use crate::tally::ByVerdict;
-use urlsift_records::{BadCause, Dialect, Format, Role, Skip};
+use urlsift_records::{BadCause, BadRecord, Dialect, Format, Role, Skip};
 
 /// The records of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,16 +162,12 @@ impl RecordCount {
         let counts = &records.counts;
         let skipped =
             Skip::ALL.iter().map(|&reason| SkippedCount { reason, records: counts.skipped(reason) });
-        let first = |cause| {
-            let first = records.refused.get(&cause).into_iter().flatten();
-            first
-                .map(|bad| RecordPlace { line: bad.line, record_offset: bad.offset, offset: bad.at })
-                .collect()
-        };
+        let place =
+            |bad: &BadRecord| RecordPlace { line: bad.line, record_offset: bad.offset, offset: bad.at };
         let refused = BadCause::ALL.iter().map(|&cause| RefusedCount {
             cause,
             records: counts.refused(cause),
-            first: first(cause),
+            first: records.refused.get(&cause).into_iter().flatten().map(place).collect(),
         });
         let mut fields = Vec::new();
         for Selected { name, roles, .. } in &records.selected {
