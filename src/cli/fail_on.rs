@@ -267,16 +267,11 @@ impl Gate {
                  \"urlsift lines -c scheme\" prints each line's"
             )
         })?;
+        let of = |n, one, many| (n, format!("{} of {}", grouped(part), plural(n, one, many)));
         let (whole, lines) = match self.measure {
             Measure::Lines => (0, plural(part, "line", "lines")),
-            Measure::Blank | Measure::Cr | Measure::Judged => {
-                let n = report.totals.lines;
-                (n, format!("{} of {}", grouped(part), plural(n, "line", "lines")))
-            }
-            _ => {
-                let n = report.totals.judged;
-                (n, format!("{} of {}", grouped(part), plural(n, "judged line", "judged lines")))
-            }
+            Measure::Blank | Measure::Cr | Measure::Judged => of(report.totals.lines, "line", "lines"),
+            _ => of(report.totals.judged, "judged line", "judged lines"),
         };
         // Lines that are too long to be parsed may be of any level.
         let too_long =
