@@ -99,16 +99,15 @@ impl Output {
             return Ok(Self::Standard(io::stdout()));
         };
         // The original error names the temporary file, which the user does not know.
-        Self::open_file(path).map_err(|error| match error.kind() {
-            io::ErrorKind::Other => named(path, &error),
+        let error_of = |error: io::Error| match error.kind() {
+            io::ErrorKind::Other => error,
             kind @ io::ErrorKind::NotFound => {
-                named(path, &io::Error::new(kind, "the directory to put it in does not exist"))
+                io::Error::new(kind, "the directory to put it in does not exist")
             }
-            kind @ io::ErrorKind::PermissionDenied => {
-                named(path, &io::Error::new(kind, "no permission to write there"))
-            }
-            kind => named(path, &kind.into()),
-        })
+            kind @ io::ErrorKind::PermissionDenied => io::Error::new(kind, "no permission to write there"),
+            kind => kind.into(),
+        };
+        Self::open_file(path).map_err(|error| named(path, &error_of(error)))
     }
 
     /// Whether this is standard output.
