@@ -53,19 +53,14 @@ pub(crate) fn push_paragraph(out: &mut String, indent: usize, text: &str) {
     let mut column = 0;
     for word in text.split_whitespace() {
         let len = word.chars().count();
-        if column == 0 {
-            out.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if column + 1 + len > WIDTH {
+        if column > 0 && column + 1 + len > WIDTH {
             out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            column = indent;
-        } else {
-            out.push(' ');
-            column += 1;
+            column = 0;
         }
+        let blanks = if column == 0 { indent } else { 1 };
+        out.push_str(&" ".repeat(blanks));
         out.push_str(word);
-        column += len;
+        column += blanks + len;
     }
     out.push('\n');
 }
