@@ -129,34 +129,28 @@ pub enum MergeError {
 impl std::fmt::Display for MergeError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Overlap(name, range) => {
-                write!(
-                    out,
-                    "{name}: counted already: {}; the same partial report twice, or those of overlapping parts",
-                    bytes(range)
-                )
-            }
+            Self::Overlap(name, range) => write!(
+                out,
+                "{name}: counted already: {}; the same partial report twice, or those of overlapping parts",
+                bytes(range)
+            ),
             Self::Settings(differences) => {
                 write!(out, "not scanned alike: {}", printable(differences.join("; ").as_bytes()))
             }
             Self::Names(one, two) => {
                 write!(out, "{one} and {two} have the same number: they are of different plans")
             }
-            Self::Sizes(name, one, two) => {
-                write!(
-                    out,
-                    "{name}: had {one} bytes in one scan and {two} in another: it was changed in between, or two inputs have that name"
-                )
-            }
+            Self::Sizes(name, one, two) => write!(
+                out,
+                "{name}: had {one} bytes in one scan and {two} in another: it was changed in between, or two inputs have that name"
+            ),
             Self::Numbers => out.write_str(
                 "not of one plan: inputs are numbered in one and not in the other, or there are more of them",
             ),
             Self::Order => {
                 out.write_str("inputs that were not scanned in the order of their numbers or names")
             }
-            Self::Format(name) => {
-                write!(out, "{name}: was read in different formats")
-            }
+            Self::Format(name) => write!(out, "{name}: was read in different formats"),
             Self::TooMuch => out.write_str("more lines than can be counted"),
         }
     }
