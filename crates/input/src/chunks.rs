@@ -196,10 +196,8 @@ impl<R: Read> Chunks<R> {
             }
             if self.sizes.in_parts && len >= self.sizes.line {
                 self.in_long_line = true;
-                return Ok(Some(Chunk::Long {
-                    bytes: self.give(std::mem::take(buffer), len, len),
-                    end: false,
-                }));
+                let bytes = self.give(std::mem::take(buffer), len, len);
+                return Ok(Some(Chunk::Long { bytes, end: false }));
             }
             searched = len;
             wanted = (wanted * 2).min(most);

@@ -97,12 +97,12 @@ impl Walk {
     /// longer than 32 KiB, empty names where names end in NUL, and `-` in a list that is read from standard input.
     pub fn list_named(&self, list: &Input, separator: Separator) -> io::Result<Vec<Input>> {
         let mut inputs = Vec::new();
-        let name = Arc::from(list.name());
+        let name: Arc<str> = list.name().into();
         for (number, path) in read_names(list, separator)? {
             let from = inputs.len();
             self.add(path, &mut inputs);
             for input in &mut inputs[from..] {
-                input.set_listed_at(&name, number);
+                input.listed = Some((name.clone(), number));
             }
         }
         inputs.shrink_to_fit();

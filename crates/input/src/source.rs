@@ -28,7 +28,7 @@ pub struct Input {
     /// The command of the program whose output is read.
     program: Option<Arc<str>>,
     /// The list that names this input, and the line in it.
-    listed: Option<(Arc<str>, u64)>,
+    pub(super) listed: Option<(Arc<str>, u64)>,
 }
 
 #[derive(Debug)]
@@ -144,10 +144,6 @@ impl Input {
     #[must_use]
     pub fn listed_at(&self) -> Option<(&str, u64)> {
         self.listed.as_ref().map(|(list, line)| (&**list, *line))
-    }
-
-    pub(super) fn set_listed_at(&mut self, list: &Arc<str>, line: u64) {
-        self.listed = Some((list.clone(), line));
     }
 
     pub(super) fn broken(path: &Path, error: io::Error) -> Self {
