@@ -196,8 +196,9 @@ impl Document {
         match &mut wanted {
             Wanted::Paths(paths) => {
                 if let Some(common) = Path::common_stem(paths) {
+                    // The first `*` goes with what precedes it.
                     for path in paths.iter_mut() {
-                        path.remove_stem(&common);
+                        path.tokens.drain(..=common.len());
                     }
                     (stem, records) = (common, Records::AtStem);
                 }

@@ -150,11 +150,6 @@ impl Path {
         let first = stem(paths.first()?)?;
         paths.iter().all(|path| stem(path).as_ref() == Some(&first)).then_some(first)
     }
-
-    /// Removes what precedes the first `*`, and this token.
-    fn remove_stem(&mut self, stem: &[Token]) {
-        self.tokens.drain(..=stem.len());
-    }
 }
 
 /// Reads the record that begins at byte `from` of `record`. It fills the rest, apart from blanks at the end. `record` is a range of

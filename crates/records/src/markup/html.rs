@@ -71,7 +71,8 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool, links: &mut Vec<Li
     links.clear();
     let walked = walk(bytes, Language::Html, |Attribute { name, value }| {
         let text = &bytes[name.clone()];
-        is_refresh |= begins_refresh(text, &bytes[value.clone()]);
+        is_refresh |=
+            text.eq_ignore_ascii_case(b"http-equiv") && bytes[value.clone()].eq_ignore_ascii_case(b"refresh");
         // If an attribute occurs twice, the first counts.
         if let Some((form, wanted)) = form(names, element, text)
             && !links.iter().any(|link| bytes[link.name.clone()].eq_ignore_ascii_case(text))
@@ -104,11 +105,6 @@ pub(super) fn base(tag: &[u8]) -> Option<Vec<u8>> {
     });
     let text = undo_html(&tag[href?]);
     Some(text[without_white(&text)].to_vec())
-}
-
-/// Whether an attribute makes `meta` a refresh.
-fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
-    name.eq_ignore_ascii_case(b"http-equiv") && value.eq_ignore_ascii_case(b"refresh")
 }
 
 /// Reads the fields of `record`. [`unit()`] has found `links` in it. Offsets of fields count from `start` bytes before the record.
