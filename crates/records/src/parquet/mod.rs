@@ -114,12 +114,8 @@ impl Table {
     /// When the file cannot be read, or is no Parquet file. In the second case the error contains a [`TableError`].
     pub fn open(file: Seekable, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
         let source = Source { file, len, watch: watch.cloned() };
-        let cut_off = || {
-            TableError::new(
-                TableErrorKind::NotParquet,
-                "it does not end as a Parquet file does; it may be cut off",
-            )
-        };
+        let no_end = "it does not end as a Parquet file does; it may be cut off";
+        let cut_off = || TableError::new(TableErrorKind::NotParquet, no_end);
         let damaged = || TableError::damaged("its footer is longer than the file");
         let tail_at = source.len.checked_sub(8).filter(|&at| at >= 4).ok_or_else(cut_off)?;
         let tail = source.read(tail_at, 8)?.ok_or_else(cut_off)?;
