@@ -14,7 +14,8 @@ use crate::support::folder_with;
 fn run(command: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_urlsift"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("bash");
+    let is_for_bash = ["$'", "<("].iter().any(|mark| command.contains(mark));
+    let mut shell = Command::new(if is_for_bash { "bash" } else { "sh" });
     shell
         .args(["-c", command])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::page::{Ink, Page, TextStyle, count};
 use super::whatwg::HOSTS_DIFFER;
 use super::words::{self, grouped, percent, plural, size, warning};
-use super::{Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, WhatwgCount};
+use super::{Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, TopOf, WhatwgCount};
 use urlsift_grammar::Grammar;
 
 /// The maximum number of rows of a table. The JSON report has all.
@@ -404,12 +404,15 @@ impl<'a> Text<'a> {
         for top in &self.report.top {
             let what = format!("TOP {}", words::names(top.of).to_uppercase());
             let names = top.entries.iter().map(|entry| entry.name.clone());
-            let names = self.table_of(&what, &["accepted", "%"], names, 0, Page::beginning);
+            // Schemes are counted in all lines.
+            let (counted, one) =
+                if top.of == TopOf::Schemes { ("lines", "line") } else { ("accepted", "accepted line") };
+            let names = self.table_of(&what, &[counted, "%"], names, 0, Page::beginning);
             for (entry, name) in top.entries.iter().zip(names) {
                 self.row(&name, entry.lines, judged, "");
             }
             if top.entries.is_empty() {
-                self.page.line("  (no accepted line has one)");
+                self.page.line(&format!("  (no {one} has one)"));
             }
             if !top.exact {
                 let wrong = format!("(wrong by at most {}", plural(top.max_error, "line", "lines"));

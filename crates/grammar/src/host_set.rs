@@ -24,11 +24,11 @@ pub struct HostSet {
 }
 
 /// Why a text is no list of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HostSetErrorKind {
-    /// The line is no name and no address.
-    NotAName,
+    /// This text of the line is no name and no address. A long one is cut off.
+    NotAName(String),
     /// The names have more than 4 GiB.
     TooLarge,
 }
@@ -39,16 +39,14 @@ pub enum HostSetErrorKind {
 pub struct HostSetError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// The beginning of what the line has before a comment, in printable ASCII.
-    pub text: String,
     pub kind: HostSetErrorKind,
 }
 
 impl fmt::Display for HostSetError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, text, kind } = self;
+        let Self { line, kind } = self;
         match kind {
-            HostSetErrorKind::NotAName => write!(
+            HostSetErrorKind::NotAName(text) => write!(
                 out,
                 "line {line}: \"{text}\" is no name of a host; a line has one name, such as example.org, which stands for the names below it too"
             ),
@@ -97,17 +95,17 @@ impl HostSet {
             if written.is_empty() {
                 continue;
             }
-            let name = compared(written, &mut buffer).filter(|name| is_listable(name));
-            let error = |kind| {
-                let text = written[..written.len().min(60)].escape_ascii().to_string();
-                HostSetError { line: n, text, kind }
+            let Some(name) = compared(written, &mut buffer).filter(|name| is_listable(name)) else {
+                let shown = String::from_utf8_lossy(&written[..written.len().min(60)]);
+                let rest = if written.len() > 60 { "..." } else { "" };
+                let kind = HostSetErrorKind::NotAName(format!("{}{rest}", shown.escape_debug()));
+                return Err(HostSetError { line: n, kind });
             };
-            let name = name.ok_or_else(|| error(HostSetErrorKind::NotAName))?;
             set.text.push(u8::try_from(name.len()).expect("a name of a list is short"));
             set.text.extend_from_slice(name);
             set.n_names += 1;
             if u32::try_from(set.text.len()).is_err() {
-                return Err(error(HostSetErrorKind::TooLarge));
+                return Err(HostSetError { line: n, kind: HostSetErrorKind::TooLarge });
             }
         }
         set.slots = vec![0; (2 * set.n_names).next_power_of_two()];
@@ -267,7 +265,9 @@ mod tests {
             "||a.example^", "1.2.3", "1.2.3.256", "[::g]", "a,b", "\u{ad}", &*long,
         ] {
             let error = parse(&format!("ok.example\n{line}\nb.example")).unwrap_err();
-            assert_eq!((error.line, error.kind), (2, HostSetErrorKind::NotAName), "{line}");
+            let shown =
+                if line == long { format!("{}...", &line[..60]) } else { line.escape_debug().to_string() };
+            assert_eq!(error, HostSetError { line: 2, kind: HostSetErrorKind::NotAName(shown) });
         }
         assert!(
             parse("").unwrap().is_empty()

@@ -78,13 +78,14 @@ pub(crate) fn domain_to_ascii(domain: &str) -> Result<String, Failure> {
 
 /// *Domain to ASCII* with *beStrict*: the domain is one that the Domain Name System can have.
 fn strict_domain_to_ascii(domain: &str) -> Option<Cow<'_, str>> {
-    // Without labels that begin with "xn--", what passes is plain.
+    // UTS 46 accepts an ASCII domain without a label that begins with "xn--" if and only if it is a plain host.
     if domain.is_ascii() && !domain.contains("--") {
         return plain_host(domain.as_bytes()).filter(|(len, _)| *len == domain.len()).map(|_| domain.into());
     }
     strict_by_uts46(domain)
 }
 
+/// The same, of any domain.
 fn strict_by_uts46(domain: &str) -> Option<Cow<'_, str>> {
     let uts46 = Uts46::new();
     uts46.to_ascii(domain.as_bytes(), AsciiDenyList::STD3, Hyphens::Check, DnsLength::Verify).ok()
@@ -302,8 +303,12 @@ mod tests {
         let labels = ["a".repeat(62), "b".repeat(31)];
         let pieces = ["a", "B", "7", "-", "-", ".", ".", "_", " ", "%", "xn--", &labels[0], &labels[1]];
         let (mut random, mut n_plain) = (Random::new(5), 0);
-        for _ in 0..30_000 {
-            let domain: String = (0..random.below(9)).map(|_| pieces[random.below(pieces.len())]).collect();
+        let drawn = |_| (0..random.below(9)).map(|_| pieces[random.below(pieces.len())]).collect();
+        // Up to 253 bytes.
+        let long = (250..256).map(|len| "a.".repeat(len / 2) + &"b"[..len % 2]);
+        let domains: Vec<String> =
+            long.map(|domain| domain.replace(".b", "bb")).chain((0..30_000).map(drawn)).collect();
+        for domain in domains {
             let by_uts46 = strict_by_uts46(&domain).map(|domain| domain.to_ascii_lowercase());
             n_plain += u32::from(by_uts46.is_some());
             let found = strict_domain_to_ascii(&domain).map(|domain| domain.to_ascii_lowercase());

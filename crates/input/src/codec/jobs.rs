@@ -50,7 +50,7 @@ pub(super) struct Jobs<'a> {
 pub(super) enum Requested<T> {
     /// The result was not requested, was withdrawn, or was lost with its thread.
     Open,
-    /// The result was requested: its job until a thread begins it, and the channel of the result.
+    /// The result was requested: a queue with its job, which is empty once a thread has begun it, and the channel of the result.
     Asked(Shared<Job<'static>>, Receiver<T>),
     Done(T),
 }

@@ -73,16 +73,18 @@ impl Raw {
                 }
                 continue;
             }
-            let nests = match self {
+            let goes_deeper = match self {
                 Self::Script(Nested::Plain) => begins_with(rest, b"<!--"),
                 Self::Script(Nested::InComment) => begins(b"<"),
                 _ => Some(false),
             };
-            let (Some(is_end), Some(nests)) = (begins(b"</"), nests) else { return Err((mark, self)) };
+            let (Some(is_end), Some(goes_deeper)) = (begins(b"</"), goes_deeper) else {
+                return Err((mark, self));
+            };
             self = match self {
                 // Its dashes may already be those of "-->".
-                Self::Script(Nested::Plain) if nests => Self::Script(Nested::InComment),
-                Self::Script(Nested::InComment) if nests => Self::Script(Nested::InScript),
+                Self::Script(Nested::Plain) if goes_deeper => Self::Script(Nested::InComment),
+                Self::Script(Nested::InComment) if goes_deeper => Self::Script(Nested::InScript),
                 Self::Script(Nested::InScript) if is_end => Self::Script(Nested::InComment),
                 _ if is_end => return Ok(mark),
                 _ => self,

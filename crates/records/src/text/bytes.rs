@@ -106,25 +106,13 @@ pub(super) fn begins_with_ender(text: &[u8]) -> bool {
         _ => return false,
     };
     let character = text.get(..len).and_then(|bytes| str::from_utf8(bytes).ok());
-    match character.and_then(|character| character.chars().next()) {
-        Some(
-            '«' | '»' | '،' | '؛' | '؟' | '۔' | '।' | '॥' | '\u{1680}' | '—' | '―' | '…' | '\u{2028}'
-            | '\u{2029}' | '\u{202f}' | '‹' | '›' | '\u{205f}' | '\u{feff}' | '！' | '＂' | '＇' | '（'
-            | '）' | '，' | '．' | '：' | '；' | '＜' | '＞' | '？' | '［' | '］',
-        ) => true,
-        other => matches!(
-            other,
-            Some(
-                '\u{80}'..='\u{a0}'
-                | '\u{2000}'..='\u{200b}'
-                | '‘'..='‟'
-                | '\u{3000}'..='〃'
-                | '〈'..='】'
-                | '〔'..='〛'
-                | '〝'..='〟'
-                | '｛'..='｝'
-                | '｟'..='､',
-            )
-        ),
-    }
+    // In the order of their code points.
+    #[rustfmt::skip]
+    let is_ender = matches!(character.and_then(|character| character.chars().next()), Some(
+        '\u{80}'..='\u{a0}' | '«' | '»' | '،' | '؛' | '؟' | '۔' | '।' | '॥' | '\u{1680}'
+        | '\u{2000}'..='\u{200b}' | '—' | '―' | '‘'..='‟' | '…' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '‹' | '›' | '\u{205f}'
+        | '\u{3000}'..='〃' | '〈'..='】' | '〔'..='〛' | '〝'..='〟'
+        | '\u{feff}' | '！' | '＂' | '＇' | '（' | '）' | '，' | '．' | '：' | '；' | '＜' | '＞' | '？' | '［' | '］' | '｛'..='｝' | '｟'..='､'
+    ));
+    is_ender
 }
