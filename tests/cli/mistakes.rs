@@ -137,6 +137,7 @@ fn a_wrong_value() {
             &["lines", "--columns", "line,colour"],
             "'colour' for '--columns <COLUMN,...>': no such column; one of input",
         ),
+        (&["lines", "-c", "host,", "domain"], "commas stand between columns, without blanks: -c host,domain"),
         (&["--grammar", "rfc9999"], "invalid value 'rfc9999'"),
         (&["-g", "rfc3896"], "'rfc3986'"),
         (&["--fail-on", "everything"], "no such measure; one of refused"),

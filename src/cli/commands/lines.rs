@@ -119,7 +119,10 @@ enum Format {
 pub(super) fn columns() -> impl TypedValueParser<Value = &'static Column> {
     let all = || COLUMNS.iter().collect::<Vec<_>>();
     Offered {
-        parser: move |name: &str| one_of("column", name, &all(), |column| column.name),
+        parser: move |name: &str| match name {
+            "" => Err("commas stand between columns, without blanks: -c host,domain".to_owned()),
+            name => one_of("column", name, &all(), |column| column.name),
+        },
         values: || COLUMNS.iter().map(|column| column.name.to_owned()).collect(),
     }
 }
