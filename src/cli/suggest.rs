@@ -54,9 +54,9 @@ const MISTAKES: &str = include_str!("mistakes.tsv");
 fn sentence_on(typed: &[&str], command: &str) -> Option<&'static str> {
     let is_alike = |(typed, listed): (&&str, &&str)| {
         let are_both = |is_it: fn(&str) -> bool| is_it(typed) && is_it(listed);
-        let key = |word: &str| word.split_once('=').map(|(key, _)| key.to_owned());
+        let keys = typed.split_once('=').zip(listed.split_once('='));
         typed.eq_ignore_ascii_case(listed)
-            || key(typed).is_some() && key(typed) == key(listed)
+            || keys.is_some_and(|((typed, _), (listed, _))| typed == listed)
             || are_both(|word| word.contains("://"))
             || are_both(|word| word.parse::<u32>().is_ok())
     };
