@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::at_once;
-
 /// A line as the parser reads it, and where its bytes were.
 pub(super) struct Input<'a> {
     pub(super) text: Cow<'a, str>,
@@ -26,12 +24,6 @@ enum Offsets {
 
 impl<'a> Input<'a> {
     pub(super) fn new(line: &'a [u8]) -> Self {
-        if at_once::all(line, |byte| byte > b' ')
-            && let Ok(text) = str::from_utf8(line)
-        {
-            let text = Cow::Borrowed(text);
-            return Self { text, is_utf8: true, trimmed: None, removed: None, offsets: Offsets::Behind(0) };
-        }
         let is_kept = |byte: &u8| *byte > b' ';
         let start = line.iter().position(is_kept).unwrap_or(line.len());
         let end = line.iter().rposition(is_kept).map_or(start, |last| last + 1);
@@ -41,8 +33,10 @@ impl<'a> Input<'a> {
             trimmed = Some(if start > 0 { 0 } else { end });
         }
         let is_removed = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
-        let removed = kept.iter().position(is_removed).map(|at| start + at);
-        let utf8 = str::from_utf8(kept);
+        // Without branches, because nearly no line has one.
+        let has_removed = kept.iter().fold(false, |found, byte| found | is_removed(byte));
+        let removed = has_removed.then(|| start + kept.iter().position(is_removed).unwrap_or(0));
+        let utf8 = std::str::from_utf8(kept);
         let is_utf8 = utf8.is_ok();
         let (text, offsets) = match utf8 {
             Ok(text) if removed.is_none() => (Cow::Borrowed(text), Offsets::Behind(start)),

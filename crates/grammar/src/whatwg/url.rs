@@ -37,7 +37,7 @@ pub(super) const WITH_HOST: [(&str, u16); 5] =
 
 /// The *default port* of a special scheme other than `file`.
 pub(super) fn default_port(scheme: &str) -> Option<u16> {
-    // By bytes: a call of `memcmp` for each name takes a thirtieth of the time of a short URL.
+    // By bytes: a call of `memcmp` for each name takes 2 % of the time of a short URL.
     let is_it = |(name, _): &&(&str, u16)| name.len() == scheme.len() && name.bytes().eq(scheme.bytes());
     WITH_HOST.iter().find(is_it).map(|&(_, port)| port)
 }
